@@ -14,7 +14,7 @@ includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
 datadir ?= $(prefix)/share
 
-VERSION := $(shell sed -n 's/^.define SWT_VERSION_STRING *"\(.*\)".*/\1/p' include/swt.h 2>/dev/null)
+VERSION := $(shell sed -n 's/^.define SWT_VERSION *"\(.*\)".*/\1/p' include/swt.h 2>/dev/null)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 Q := $(if $(filter 0,$(V)),@)
