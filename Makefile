@@ -94,7 +94,7 @@ $(B)/flags: FORCE
 	echo '$(COMPILE) $(CORE_CFLAGS) $(MEDIA_CFLAGS) $(USER_FLAGS) $(SWT_LDFLAGS) $(LDFLAGS) $(VERSION)' > $@
 
 $(B)/src/%.o: EXTRA = -Isrc $(CORE_CFLAGS)
-$(B)/src/media/codec/%.o $(B)/src/media/demux/%.o: EXTRA = -Isrc -fvisibility=hidden $(CORE_CFLAGS) $(MEDIA_CFLAGS)
+$(B)/src/media/codec/%.o $(B)/src/media/demux/%.o: EXTRA = -Isrc $(CORE_CFLAGS) $(MEDIA_CFLAGS)
 $(B)/cmd/%.o: EXTRA = -Icmd
 $(B)/tests/%.o: EXTRA = -Isrc -Itests/unit $(CORE_CFLAGS) $(MEDIA_CFLAGS)
 
@@ -123,26 +123,30 @@ $(B)/swt: $(CMD_OBJS) $(B)/libswt.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# Modules carry their own copy of base; --exclude-libs keeps it, as everything but the entry, to themselves.
+# Modules carry their own copy of base; the map keeps it, and everything but the one entry, to themselves.
 $(B)/base.a: $(BASE_OBJS)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(B)/module.map:
+	$(Q)mkdir -p $(@D) && echo '{ global: swt_media_module; local: *; };' > $@
 
-link-module = $(CC) -shared -Wl,-Bsymbolic -Wl,--exclude-libs,base.a $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o %.a,$^)
-$(B)/swt-codec.so: $(CODEC_OBJS) $(B)/base.a
+link-module = $(CC) -shared -Wl,-Bsymbolic -Wl,--version-script=$(B)/module.map $(SWT_LDFLAGS) $(LDFLAGS) \
+	$(filter %.o %.a,$^)
+$(B)/swt-codec.so: $(CODEC_OBJS) $(B)/base.a $(B)/module.map
 	$(call say,LINK,$@)
 	$(Q)$(link-module) $(CODEC_LIBS) $(LIBS) -o $@
 
-$(B)/swt-demux.so: $(DEMUX_OBJS) $(B)/base.a
+$(B)/swt-demux.so: $(DEMUX_OBJS) $(B)/base.a $(B)/module.map
 	$(call say,LINK,$@)
 	$(Q)$(link-module) $(DEMUX_LIBS) $(LIBS) -o $@
 
+# Tests of a module's insides see its objects too.
+$(filter $(B)/test_codec_%,$(UNITS)): $(CODEC_OBJS)
+$(filter $(B)/test_codec_%,$(UNITS)): UNIT_LIBS = $(CODEC_LIBS)
+$(filter $(B)/test_demux_%,$(UNITS)): $(DEMUX_OBJS)
+$(filter $(B)/test_demux_%,$(UNITS)): UNIT_LIBS = $(DEMUX_LIBS)
 $(B)/test_%: $(B)/tests/unit/test_%.o $(LIB_OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) $(UNIT_EXTRA) $(LIBS) -o $@
-# Tests of the media modules' insides see those objects too.
-MEDIA_UNITS := $(filter $(B)/test_media_%,$(UNITS))
-$(MEDIA_UNITS): $(CODEC_OBJS) $(DEMUX_OBJS)
-$(MEDIA_UNITS): UNIT_EXTRA = $(CODEC_LIBS) $(DEMUX_LIBS)
+	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) $(UNIT_LIBS) $(LIBS) -o $@
 
 units: $(UNITS) $(MODULES)
 
