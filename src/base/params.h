@@ -37,7 +37,7 @@ struct params {
     bool hflip;       /* mirror left-right before turning */
     char matrix[SWT_FORMAT_CAP], range[SWT_FORMAT_CAP], primaries[SWT_FORMAT_CAP]; /* FFmpeg's names */
     char transfer[SWT_FORMAT_CAP], chroma[SWT_FORMAT_CAP], field_order[SWT_FORMAT_CAP];
-    uint8_t mastering[64]; /* mastering display and light level, see swt-format(5); n bytes used */
+    uint8_t mastering[88]; /* mastering display and light level, see swt-format(5); n bytes used */
     uint32_t n_mastering;
 
     /* sound and rows */
@@ -52,6 +52,7 @@ struct params {
 
 void params_init(struct params *p);
 void params_done(struct params *p); /* frees `extra`; accepts a zeroed struct */
+/* `dst` is storage without content: what it held before is not freed. 0 or -ENOMEM. */
 int params_copy(struct params *dst, const struct params *src);
 
 #endif
