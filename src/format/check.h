@@ -49,20 +49,25 @@ void slot_encode(const struct slot *s, uint64_t salt, struct seg_slot *ret_bytes
 /* False: never written, torn, or of another segment; `index_cap` and `data_cap` bound the counts. */
 bool slot_decode(const struct seg_slot *bytes, const struct super *super, struct slot *ret_slot);
 
+/* Times beyond SEG_TIME_MAX_NS are written as SEG_TIME_MAX_NS. */
 void entry_encode(const struct entry *e, uint64_t salt, uint64_t entry_no, struct seg_entry *ret_bytes);
 /* False: never written, torn, stale, or out of the segment's bounds. */
 bool entry_decode(const struct seg_entry *bytes, const struct super *super, uint64_t entry_no,
                   struct entry *ret_entry);
 
-/* Bytes of a params block, header included; 0 when it would pass SEG_PARAMS_MAX. */
+/* Bytes of a params block, header included; 0 when it would pass SEG_PARAMS_MAX or when params_decode would
+ * refuse a value. */
 size_t params_encoded_bytes(const struct params *p);
-/* Write exactly that many bytes. Equal params give equal bytes: that is how a format change is seen. */
+/* Write exactly that many bytes (not 0). Equal params give equal bytes: that is how a format change is seen. */
 void params_encode(const struct params *p, void *buf);
+/* `n` bytes, header included. errors: SWT_E_CORRUPT with the offset in the block, -ENOMEM.
+ * owner:  `ret_params` is storage without content; params_done it after success */
 int params_decode(const void *block, size_t n, struct params *ret_params, struct swt_diag *reterr);
 
-/* Where things lie in a new segment: fills params_bytes, index_off, index_cap, seam_off, data_off and
+/* Where things lie in a new segment: fills params_off, params_bytes, index_off, index_cap, seam_off, data_off and
  * data_cap of `s` from kind, frame_bytes, base_frame and run_base_frame. `want_bytes`: payload wanted
- * (at least one frame fits in any case); `entry_bytes`: payload an entry covers at least. */
+ * (at least one frame fits in any case); `entry_bytes`: payload an entry is expected to cover; counts only
+ * for packets and small frames. errors: -EOVERFLOW */
 int super_layout(struct super *s, size_t params_bytes, uint64_t want_bytes, uint64_t entry_bytes,
                  struct swt_diag *reterr);
 

@@ -20,8 +20,10 @@
 #define SEG_ALIGN_LARGE (2u << 20)    /* … or this, for segments of SEG_LARGE_BYTES payload and more */
 #define SEG_LARGE_BYTES (32ull << 20)
 #define SEG_ENTRY_BYTES 64u
+#define SEG_TIME_MAX_NS (INT64_C(1) << 61) /* times of entries lie within +- this: 73 years */
 
-/* Feature bits known to this version: a reader refuses unknown incompat bits, a writer any unknown bit. */
+/* Feature bits known to this version. Unknown incompat bits: refuse; unknown ro_compat bits: read, but do
+ * not write to the stream; unknown compat bits: carry on. */
 #define SEG_COMPAT_KNOWN 0u
 #define SEG_RO_COMPAT_KNOWN 0u
 #define SEG_INCOMPAT_KNOWN 0u
@@ -95,7 +97,9 @@ struct seg_param {    /*  off  unit    meaning                                  
     le32 n_bytes;     /*    4  bytes   length of the value without padding                      1 */
 };
 
-/* Keys: text is UTF-8 without NUL, int is a le64 signed, ratio is two le64 signed (num, den). */
+/* Keys: text is UTF-8 without NUL, int is a le64 signed, ratio is two le64 signed (num, den). Records ascend
+ * by key, each key at most once; what has its default is left out: empty text, 0, ratio 0/1 (none), and
+ * -99 for profile and level. */
 enum seg_param_key {              /* key  type    meaning                                      since */
     SEG_PARAM_MEDIA = 1,          /*   1  text    video, audio, rows or text                       1 */
     SEG_PARAM_CODEC = 2,          /*   2  text    codec by FFmpeg's name                           1 */
@@ -104,18 +108,18 @@ enum seg_param_key {              /* key  type    meaning                       
     SEG_PARAM_LEVEL = 5,          /*   5  int     codec level, -99 unknown                         1 */
     SEG_PARAM_EXTRADATA = 6,      /*   6  bytes   codec's set-up bytes                             1 */
     SEG_PARAM_BITS = 7,           /*   7  int     bits per coded sample                            1 */
-    SEG_PARAM_BLOCK_ALIGN = 8,    /*   8  bytes   block size of the codec                          1 */
-    SEG_PARAM_PADDING = 9,        /*   9  samples encoder delay                                    1 */
-    SEG_PARAM_PREROLL = 10,       /*  10  samples to decode before the wanted one                  1 */
-    SEG_PARAM_BIT_RATE = 11,      /*  11  bits/s  nominal                                          1 */
+    SEG_PARAM_BLOCK_ALIGN = 8,    /*   8  int     bytes of a block of the codec                    1 */
+    SEG_PARAM_PADDING = 9,        /*   9  int     samples of encoder delay                         1 */
+    SEG_PARAM_PREROLL = 10,       /*  10  int     samples to decode before the wanted one          1 */
+    SEG_PARAM_BIT_RATE = 11,      /*  11  int     bits a second, nominal                           1 */
     SEG_PARAM_B_FRAMES = 12,      /*  12  int     1: decode order differs from display order       1 */
     SEG_PARAM_TIME_BASE = 13,     /*  13  ratio   seconds a tick of src_pts                        1 */
     SEG_PARAM_RATE = 14,          /*  14  ratio   frames a second; exact for sound                 1 */
-    SEG_PARAM_WIDTH = 15,         /*  15  pixels  tensors: as stored; packets: as coded            1 */
-    SEG_PARAM_HEIGHT = 16,        /*  16  pixels  tensors: as stored; packets: as coded            1 */
+    SEG_PARAM_WIDTH = 15,         /*  15  int     pixels; tensors: as stored; packets: as coded    1 */
+    SEG_PARAM_HEIGHT = 16,        /*  16  int     pixels; tensors: as stored; packets: as coded    1 */
     SEG_PARAM_PIXEL = 17,         /*  17  text    pixel format                                     1 */
     SEG_PARAM_SAR = 18,           /*  18  ratio   sample aspect ratio                              1 */
-    SEG_PARAM_ROTATION = 19,      /*  19  degrees clockwise, turns the coded picture upright       1 */
+    SEG_PARAM_ROTATION = 19,      /*  19  int     degrees clockwise that turn it upright: 0 to 270 1 */
     SEG_PARAM_HFLIP = 20,         /*  20  int     1: mirror left-right before turning              1 */
     SEG_PARAM_MATRIX = 21,        /*  21  text    colour matrix                                    1 */
     SEG_PARAM_RANGE = 22,         /*  22  text    tv (limited) or pc (full)                        1 */
@@ -128,7 +132,7 @@ enum seg_param_key {              /* key  type    meaning                       
     SEG_PARAM_CHANNELS = 29,      /*  29  int     sound channels                                   1 */
     SEG_PARAM_LAYOUT = 30,        /*  30  text    channel layout                                   1 */
     SEG_PARAM_SHAPE = 31,         /*  31  le64s   shape of one frame, outermost first              1 */
-    SEG_PARAM_FRAME_BYTES = 32    /*  32  bytes   tensors: of one frame                            1 */
+    SEG_PARAM_FRAME_BYTES = 32    /*  32  int     tensors: bytes of one frame                      1 */
 };
 
 /* Index entry; entry k of a segment lies at index_off + 64 k. Written once, after its payload. */
@@ -136,7 +140,7 @@ struct seg_entry {      /*  off  unit    meaning                                
     le64 pos;           /*    0  -       tensor: number of its first frame; packets: bytes from data_off 1 */
     le32 len;           /*    8  -       tensor: frames; packets: bytes, side data included        1 */
     le32 flags;         /*   12  bits    see the table of flags                                    1 */
-    le64 time_ns;       /*   16  ns      media time of the (first) frame on the recording's line   1 */
+    le64 time_ns;       /*   16  ns      media time of the (first) frame on the recording's line; within 2^61 1 */
     le64 src_pts;       /*   24  ticks   source time stamp; INT64_MIN: the source had none         1 */
     le32 dts_delta;     /*   32  ticks   source decode time - src_pts, signed                      1 */
     le32 duration;      /*   36  ticks   of the whole entry, in the time base of the params block  1 */
