@@ -4,6 +4,7 @@
 # Wrong words, wrong files, damaged recordings, outputs that fail: one line, the right exit status,
 # nothing bad given out, no partial file under the final name.
 
+# shellcheck disable=SC2016,SC2154 # inner scripts; variables that bats sets
 load ../tools/e2e
 
 setup_file() {

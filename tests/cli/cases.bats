@@ -4,6 +4,7 @@
 # The rows of tests/cases/cases.tsv that a file or a pipe shows: each with the right values written
 # there. Rows about pictures run for the default store (packets) and for --store tensor alike.
 
+# shellcheck disable=SC2002,SC2016,SC2154 # pipes on purpose; inner scripts; variables that bats sets
 load ../tools/e2e
 
 setup_file() { need_cases; }
@@ -178,7 +179,7 @@ front_by_pipe() {
 @test "record: 13c-pipe-front reads a pipe with the index in front (tensor)" { front_by_pipe tensor; }
 
 fragments_by_pipe() {
-    source_cmd=(bash -c 'cat "$1"; exec tail -f /dev/null' - "$CASES/frag.mp4") # the pipe stays open
+    feed bash -c 'cat "$1"; exec tail -f /dev/null' - "$CASES/frag.mp4" # the pipe stays open
     local store=()
     [ "$1" = default ] || store=(--store "$1")
     start_recorder -o r.swt "${store[@]}"

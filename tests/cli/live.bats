@@ -3,6 +3,7 @@
 #
 # Reading while recording, stopping in order, two recorders, and runs over many segments.
 
+# shellcheck disable=SC2016,SC2154 # inner scripts; variables that bats sets
 load ../tools/e2e
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
@@ -34,7 +35,10 @@ stopped_by() {
     wait_for 20 has_frames r.swt video 30
     at=$(date +%s.%N)
     kill "-$1" "$RECORDER"
-    [ -z "${2:-}" ] || { sleep 0.05 && kill "-$2" "$RECORDER" 2>/dev/null || true; }
+    if [ -n "${2:-}" ]; then
+        sleep 0.05
+        kill "-$2" "$RECORDER" 2>/dev/null || true
+    fi
     wait "$RECORDER"
     cat record.err
     grep -q 'video' record.err

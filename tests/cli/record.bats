@@ -165,7 +165,7 @@ PY
 
 @test "record: appends; the new session begins one frame after the latest end" {
     for store in packets tensor; do
-        for k in 1 2 3; do
+        for _ in 1 2 3; do
             swt record clip.mp4 -o $store.swt --store $store
         done
         swt window $store.swt --from start --to end -o w.npy

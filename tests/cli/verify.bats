@@ -12,7 +12,7 @@ teardown() { stop_all; }
     py <<'PY'
 mk.ff(*mk.rawin(), *mk.BX, *mk.x264(2, 12), "clip.mkv", inp=mk.clip(range(60), noise=120))
 PY
-    for k in 1 2; do
+    for _ in 1 2; do
         swt record clip.mkv -o r.swt --store both --segment-bytes 100KiB
         "$PYTHON" "$TESTS/tools/rows.py" --rows 500 | swt record - --tensor f32:7 --fps 100 -o r.swt
     done

@@ -4,6 +4,7 @@
 # Which frames a window holds, in which shape and format. One clip of 100 numbered pictures (25/s, B
 # pictures, a key picture every 12) with sound is recorded as packets (p.swt) and as tensors (t.swt).
 
+# shellcheck disable=SC2016,SC2154 # inner scripts; variables that bats sets
 load ../tools/e2e
 
 setup_file() {

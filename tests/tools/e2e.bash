@@ -65,8 +65,11 @@ wait_for() { # SECONDS COMMAND...
     done
 }
 
-# A live source into `swt record - ARGS`; RECORDER and SOURCE are their process ids. The source is
-# started by its command line in the array `source_cmd`, e.g. live.py.
+# A live source into `swt record - ARGS`: first its command line by feed, live or rows, then
+# start_recorder ARGS. RECORDER and SOURCE are the process ids.
+feed() { source_cmd=("$@"); }
+live() { feed "$PYTHON" "$TESTS/cases/live.py" --log live.log "$@"; }
+rows() { feed "$PYTHON" "$TESTS/tools/rows.py" --log rows.log "$@"; }
 start_recorder() {
     rm -f feed && mkfifo feed
     "${source_cmd[@]}" >feed 2>/dev/null 3>&- &
@@ -74,9 +77,6 @@ start_recorder() {
     env --default-signal=INT,TERM "$SWT" record - "$@" <feed 2>record.err 3>&- &
     RECORDER=$!
 }
-
-live() { source_cmd=("$PYTHON" "$TESTS/cases/live.py" --log live.log "$@"); }
-rows() { source_cmd=("$PYTHON" "$TESTS/tools/rows.py" --log rows.log "$@"); }
 
 # Ends what start_recorder left running; for teardown.
 stop_all() {
@@ -89,10 +89,9 @@ stop_all() {
 
 # The last `run --separate-stderr` said one line, and it names the command.
 one_line() {
-    [ "${#stderr_lines[@]}" -eq 1 ] && [[ ${stderr_lines[0]} == "swt "* ]] || {
+    # shellcheck disable=SC2154 # set by run
+    if [ "${#stderr_lines[@]}" -ne 1 ] || [[ $stderr != "swt "* ]]; then
         printf 'want one line "swt COMMAND: ...", got:\n%s\n' "$stderr" >&2
         return 1
-    }
+    fi
 }
-
-sum_of() { cksum <"$1"; }
