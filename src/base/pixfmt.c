@@ -10,116 +10,62 @@
 
 #define PIXFMT_MAX_SIDE 65536
 
-/* Components of planar formats of one byte or of two bytes a sample. */
-#define ONE(plane, depth)     \
-    {                         \
-        plane, 1, 0, 0, depth \
-    }
-#define TWO(plane, depth)     \
-    {                         \
-        plane, 2, 0, 0, depth \
-    }
-#define HIGH(plane, step, off, depth)         \
-    {                                         \
-        plane, step, off, 16 - (depth), depth \
-    }
+/* clang-format off */
+/* Components of planar formats with one or two bytes a sample; in the high bits of two bytes. */
+#define ONE(plane, depth)        {plane, 1, 0, 0, depth}
+#define TWO(plane, depth)        {plane, 2, 0, 0, depth}
+#define HIGH(plane, step, off, depth) {plane, step, off, 16 - (depth), depth}
 
-#define GRAY(name, ff, size, depth)               \
-    {                                             \
-        name, ff, 1, 1, 0, 0, false, false, true, \
-        {                                         \
-            size(0, depth)                        \
-        }                                         \
-    }
-#define YUV(name, ff, cw, ch, size, depth)                 \
-    {                                                      \
-        name, ff, 3, 3, cw, ch, false, false, false,       \
-        {                                                  \
-            size(0, depth), size(1, depth), size(2, depth) \
-        }                                                  \
-    }
-#define YUVA(name, ff, cw, ch, size, depth)                                \
-    {                                                                      \
-        name, ff, 4, 4, cw, ch, false, true, false,                        \
-        {                                                                  \
-            size(0, depth), size(1, depth), size(2, depth), size(3, depth) \
-        }                                                                  \
-    }
-#define GBR(name, ff, size, depth)                         \
-    {                                                      \
-        name, ff, 3, 3, 0, 0, true, false, false,          \
-        {                                                  \
-            size(2, depth), size(0, depth), size(1, depth) \
-        }                                                  \
-    }
-#define GBRA(name, ff, size, depth)                                        \
-    {                                                                      \
-        name, ff, 4, 4, 0, 0, true, true, false,                           \
-        {                                                                  \
-            size(2, depth), size(0, depth), size(1, depth), size(3, depth) \
-        }                                                                  \
-    }
+#define GRAY(name, ff, size, depth) {name, ff, 1, 1, 0, 0, false, false, true, {size(0, depth)}}
+#define YUV(name, ff, cw, ch, size, depth) \
+    {name, ff, 3, 3, cw, ch, false, false, false, {size(0, depth), size(1, depth), size(2, depth)}}
+#define YUVA(name, ff, cw, ch, size, depth) \
+    {name, ff, 4, 4, cw, ch, false, true, false, \
+     {size(0, depth), size(1, depth), size(2, depth), size(3, depth)}}
+#define GBR(name, ff, size, depth) \
+    {name, ff, 3, 3, 0, 0, true, false, false, {size(2, depth), size(0, depth), size(1, depth)}}
+#define GBRA(name, ff, size, depth) \
+    {name, ff, 4, 4, 0, 0, true, true, false, \
+     {size(2, depth), size(0, depth), size(1, depth), size(3, depth)}}
 
 /* Interleaved red, green, blue (and alpha) of `step` bytes a pixel; r g b a are byte offsets. */
-#define RGB(name, ff, packed, step, depth, r, g, b)         \
-    {                                                       \
-        name, ff, 3, 1, 0, 0, true, false, packed,          \
-        {                                                   \
-            {0, step, r, 0, depth}, {0, step, g, 0, depth}, \
-            {                                               \
-                0, step, b, 0, depth                        \
-            }                                               \
-        }                                                   \
-    }
-#define RGBA(name, ff, step, depth, r, g, b, a)                                     \
-    {                                                                               \
-        name, ff, 4, 1, 0, 0, true, true, true,                                     \
-        {                                                                           \
-            {0, step, r, 0, depth}, {0, step, g, 0, depth}, {0, step, b, 0, depth}, \
-            {                                                                       \
-                0, step, a, 0, depth                                                \
-            }                                                                       \
-        }                                                                           \
-    }
+#define RGB(name, ff, packed, step, depth, r, g, b) \
+    {name, ff, 3, 1, 0, 0, true, false, packed, \
+     {{0, step, r, 0, depth}, {0, step, g, 0, depth}, {0, step, b, 0, depth}}}
+#define RGBA(name, ff, step, depth, r, g, b, a) \
+    {name, ff, 4, 1, 0, 0, true, true, true, \
+     {{0, step, r, 0, depth}, {0, step, g, 0, depth}, {0, step, b, 0, depth}, \
+      {0, step, a, 0, depth}}}
+
+/* Red, green, blue in the bits of one word; what lies in the high byte alone is read as a byte. */
+#define BITS_RGB(name, ff, high, green) \
+    {name, ff, 3, 1, 0, 0, true, false, false, \
+     {{0, 2, 1, high, 5}, {0, 2, 0, 5, green}, {0, 2, 0, 0, 5}}}
+#define BITS_BGR(name, ff, high, green) \
+    {name, ff, 3, 1, 0, 0, true, false, false, \
+     {{0, 2, 0, 0, 5}, {0, 2, 0, 5, green}, {0, 2, 1, high, 5}}}
 
 /* Luma plane and one plane of chroma pairs; u and v are byte offsets in a pair. */
-#define SEMI(name, cw, ch, u, v)                       \
-    {                                                  \
-        name, name, 3, 2, cw, ch, false, false, false, \
-        {                                              \
-            {0, 1, 0, 0, 8}, {1, 2, u, 0, 8},          \
-            {                                          \
-                1, 2, v, 0, 8                          \
-            }                                          \
-        }                                              \
-    }
-#define SEMI_HIGH(name, ff, cw, ch, depth)                                   \
-    {                                                                        \
-        name, ff, 3, 2, cw, ch, false, false, false,                         \
-        {                                                                    \
-            HIGH(0, 2, 0, depth), HIGH(1, 4, 0, depth), HIGH(1, 4, 2, depth) \
-        }                                                                    \
-    }
-#define PACKED_422(name, y, u, v)                    \
-    {                                                \
-        name, name, 3, 1, 1, 0, false, false, false, \
-        {                                            \
-            {0, 2, y, 0, 8}, {0, 4, u, 0, 8},        \
-            {                                        \
-                0, 4, v, 0, 8                        \
-            }                                        \
-        }                                            \
-    }
+#define SEMI(name, cw, ch, u, v) \
+    {name, name, 3, 2, cw, ch, false, false, false, \
+     {{0, 1, 0, 0, 8}, {1, 2, u, 0, 8}, {1, 2, v, 0, 8}}}
+#define SEMI_HIGH(name, ff, cw, ch, depth) \
+    {name, ff, 3, 2, cw, ch, false, false, false, \
+     {HIGH(0, 2, 0, depth), HIGH(1, 4, 0, depth), HIGH(1, 4, 2, depth)}}
+#define PACKED_422(name, y, u, v) \
+    {name, name, 3, 1, 1, 0, false, false, false, \
+     {{0, 2, y, 0, 8}, {0, 4, u, 0, 8}, {0, 4, v, 0, 8}}}
 
-/* All planar families of one depth above 8 bits. */
-#define DEEP(d)                                             \
-    YUV("yuv420p" #d, "yuv420p" #d "le", 1, 1, TWO, d),     \
-        YUV("yuv422p" #d, "yuv422p" #d "le", 1, 0, TWO, d), \
-        YUV("yuv444p" #d, "yuv444p" #d "le", 0, 0, TWO, d)
-#define DEEP_ALPHA(d)                                          \
-    YUVA("yuva420p" #d, "yuva420p" #d "le", 1, 1, TWO, d),     \
-        YUVA("yuva422p" #d, "yuva422p" #d "le", 1, 0, TWO, d), \
-        YUVA("yuva444p" #d, "yuva444p" #d "le", 0, 0, TWO, d)
+/* The planar families of one depth above 8 bits. */
+#define DEEP(d) \
+    YUV("yuv420p" #d, "yuv420p" #d "le", 1, 1, TWO, d), \
+    YUV("yuv422p" #d, "yuv422p" #d "le", 1, 0, TWO, d), \
+    YUV("yuv444p" #d, "yuv444p" #d "le", 0, 0, TWO, d)
+#define DEEP_ALPHA(d) \
+    YUVA("yuva420p" #d, "yuva420p" #d "le", 1, 1, TWO, d), \
+    YUVA("yuva422p" #d, "yuva422p" #d "le", 1, 0, TWO, d), \
+    YUVA("yuva444p" #d, "yuva444p" #d "le", 0, 0, TWO, d)
+/* clang-format on */
 
 static const struct pixfmt formats[] = {
     RGB("rgb24", "rgb24", true, 3, 8, 0, 1, 2),
@@ -136,46 +82,10 @@ static const struct pixfmt formats[] = {
     RGB("bgr48", "bgr48le", true, 6, 16, 4, 2, 0),
     RGBA("rgba64", "rgba64le", 8, 16, 0, 2, 4, 6),
     RGBA("bgra64", "bgra64le", 8, 16, 4, 2, 0, 6),
-    {"rgb565",
-     "rgb565le",
-     3,
-     1,
-     0,
-     0,
-     true,
-     false,
-     false,
-     {{0, 2, 1, 3, 5}, {0, 2, 0, 5, 6}, {0, 2, 0, 0, 5}}},
-    {"bgr565",
-     "bgr565le",
-     3,
-     1,
-     0,
-     0,
-     true,
-     false,
-     false,
-     {{0, 2, 0, 0, 5}, {0, 2, 0, 5, 6}, {0, 2, 1, 3, 5}}},
-    {"rgb555",
-     "rgb555le",
-     3,
-     1,
-     0,
-     0,
-     true,
-     false,
-     false,
-     {{0, 2, 1, 2, 5}, {0, 2, 0, 5, 5}, {0, 2, 0, 0, 5}}},
-    {"bgr555",
-     "bgr555le",
-     3,
-     1,
-     0,
-     0,
-     true,
-     false,
-     false,
-     {{0, 2, 0, 0, 5}, {0, 2, 0, 5, 5}, {0, 2, 1, 2, 5}}},
+    BITS_RGB("rgb565", "rgb565le", 3, 6),
+    BITS_BGR("bgr565", "bgr565le", 3, 6),
+    BITS_RGB("rgb555", "rgb555le", 2, 5),
+    BITS_BGR("bgr555", "bgr555le", 2, 5),
     GRAY("gray", "gray", ONE, 8),
     GRAY("gray9", "gray9le", TWO, 9),
     GRAY("gray10", "gray10le", TWO, 10),
