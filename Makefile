@@ -61,7 +61,7 @@ GENERATED := $(COMMANDS) completions/swt.bash completions/_swt completions/swt.f
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units gen test check unit cli lint check-slow asan tsan cov bench demo deps deps-test fresh-check \
+.PHONY: all lib units gen format test check unit cli lint check-slow asan tsan cov bench demo deps deps-test fresh-check \
 	install uninstall distcheck dist clean help FORCE
 
 all: $(B)/swt $(MODULES) $(LIBRARY) $(if $(filter build/release,$(B)),$(LINKS)) ## the command (build/swt), its modules and the library
@@ -72,7 +72,7 @@ build/%: build/release/% # where a person looks for it
 	$(Q)ln -sfn release/$* $@
 
 # --- asking for libraries: once, into a file; a missing one is named ----------------------------------------
-NEEDS_NOTHING := help clean demo test deps deps-test fresh-check dist .ci asan tsan cov check-slow bench
+NEEDS_NOTHING := help clean demo test deps deps-test fresh-check dist format asan tsan cov check-slow bench
 ifneq ($(filter-out $(NEEDS_NOTHING),$(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
@@ -155,6 +155,9 @@ units: $(UNITS) $(MODULES)
 # --- generated, committed files -----------------------------------------------------------------------------
 gen: $(B)/swt ## write man pages and completions anew from the option tables and the format structs
 	$(Q)man/generate $(B)/swt .
+
+format: ## clang-format 14 over all C files
+	$(Q)find src cmd include tests/unit -name '*.[ch]' | xargs clang-format-14 -i
 
 # --- tests: every suite speaks TAP; tests/lib/run-tests adds them up ----------------------------------------
 RUN = B=$(B) SWT=$(CURDIR)/$(B)/swt VERSION=$(VERSION) tests/lib/run-tests

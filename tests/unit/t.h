@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_SKIPPED 77 /* exit status of a program that can do nothing here; its last line says why \
-                      */
+/* Exit status of a program that can do nothing here; its last line says why. */
+#define T_SKIPPED 77
 
 struct t_case {
     const char *name;
