@@ -374,6 +374,7 @@ static int run(const void *args)
     spec.frames = frames;
     if (!status)
         status = choose_format(a, &format);
+    spec.for_y4m = format == SWT_FORMAT_Y4M;
     return status ? status : take(a, &spec, format);
 }
 
@@ -385,7 +386,7 @@ static const struct cli_note examples[] = {
     {"swt window clip.swt --last 64 --size 224x224 -o w.npy",
      "The newest 64 pictures as one array [64, 224, 224, 3]"},
     {"swt window clip.swt --stream audio --last 2s -o w.wav", "The newest two seconds of sound"},
-    {"swt window clip.swt --from 1s --to 2s --stride 2 -o w.y4m --pixel yuv420p",
+    {"swt window clip.swt --from 1s --to 2s --stride 2 -o w.y4m",
      "Every other picture of the second second, as a file that video programs read"},
     {"swt window clip.swt --last 16 --layout TCHW --norm imagenet | wc -c",
      "Normalised f32 for a network, to another program"},
