@@ -27,7 +27,7 @@ struct control_page {
     _Alignas(64) _Atomic uint64_t committed; /* entries of the stream that may be read */
     _Atomic uint64_t visible;    /* frames that may be read; stored after `committed` */
     _Atomic uint32_t seq;        /* futex word: rises with every publication */
-    _Atomic uint32_t state;      /* enum control_state */
+    _Atomic uint32_t state;      /* enum control_state; 0: being made */
     _Alignas(64) _Atomic uint64_t durable; /* frames that survive power loss */
     _Atomic uint64_t first_retained;       /* first frame that retention has left */
     _Atomic int64_t heartbeat_ns;          /* CLOCK_BOOTTIME, about once a second */
@@ -43,6 +43,8 @@ struct control {
  * errors: -EPERM (directory of another owner or open to others), -errno */
 int control_create(int stream_dir_fd, int lock_fd, const uint8_t stream_uuid[16], const char *dir, mode_t mode,
                    struct control *ret_control, struct swt_diag *reterr);
+/* Declare it valid, with where the stream stands; until then no reader takes it. */
+void control_begin(struct control *c, uint64_t committed, uint64_t visible, uint64_t durable);
 /* Make it anew if somebody deleted the file; cheap, called by the helper. */
 int control_keep(struct control *c, int stream_dir_fd, int lock_fd);
 /* The one place where frames become visible. Proof of the order at the definition. */

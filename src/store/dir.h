@@ -11,6 +11,7 @@
 struct store_dir {
     int fd;
     char *path;
+    bool made, made_folder; /* by this store_dir_create: swt.json, and the folder itself */
     struct store_dir_info info;
 };
 
