@@ -253,7 +253,10 @@ static void man_program(FILE *out, const struct cli_program *program)
         roff(out, c->summary);
         fprintf(out, ";\nsee\n.Xr swt-%s 1 .\n", c->name);
     }
-    fputs(".El\n", out);
+    fputs(".El\n@PIXELS@\n", out);
+    for (size_t i = 0; swt_pixel_name(i); i++)
+        fprintf(out, "%s%s", i ? ",\n" : "", swt_pixel_name(i));
+    fputs(".\n", out);
 }
 
 /* ---- JSON and the door -------------------------------------------------------------------------

@@ -52,7 +52,7 @@ static const struct cli_option options[] = {
         .help = "keep this many pictures a second, e.g. 30 or 30000/1001; "
                 "with --tensor the rate of the rows"),
     ROW(WORD, pixel, .name = "pixel", .arg = "FORMAT", .choice = swt_pixel_name,
-        .help = "pixel format", .preset = "the source's own"),
+        .help = "pixel format, see swt(1)", .preset = "the source's own"),
     ROW(INT, rate, .name = "rate", .arg = "HZ", .min = 1, .max = 1000000,
         .heading = "Sound as tensors", .help = "resample to this rate",
         .preset = "the source's own"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Reads src/format/segment.h, then the prose of swt-format(5). A prose line "@NAME@" becomes the table of the struct
+# Reads the headers of src/format, then the prose of swt-format(5). A prose line "@NAME@" becomes the table of the struct
 # or enum NAME: its comment columns are named by the comment on the opening line, `meaning` takes the rest of the
 
 function quoted(s) {
