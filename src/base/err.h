@@ -7,7 +7,7 @@
 
 #include "swt.h"
 
-#define AUTO(closer) __attribute__((cleanup(closer)))
+#define AUTO(closer)           __attribute__((cleanup(closer)))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Fill `reterr` (may be NULL) and return `code`, so that a caller can `return err_set(...)`. Every other
@@ -15,8 +15,8 @@
 int err_set(struct swt_diag *reterr, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* The same with the file it happened in and a byte offset in it (-1: none). */
-int err_at(struct swt_diag *reterr, int code, const char *path, int64_t offset, const char *fmt, ...)
-    PRINTF_LIKE(5, 6);
+int err_at(struct swt_diag *reterr, int code, const char *path, int64_t offset, const char *fmt,
+           ...) PRINTF_LIKE(5, 6);
 
 /* -errno with "WHAT: strerror" as text. `errnum` > 0. */
 int err_errno(struct swt_diag *reterr, int errnum, const char *path, const char *what);

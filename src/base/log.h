@@ -12,7 +12,7 @@ struct log_to {
     void *arg;
 };
 
-void log_line(const struct log_to *to, enum swt_log_level level, const char *room, const char *fmt, ...)
-    PRINTF_LIKE(4, 5);
+void log_line(const struct log_to *to, enum swt_log_level level, const char *room, const char *fmt,
+              ...) PRINTF_LIKE(4, 5);
 
 #endif

@@ -26,8 +26,9 @@ struct params {
     bool has_b_frames; /* decode order differs from display order */
 
     /* time */
-    struct swt_ratio time_base; /* of src_pts, seconds a tick; tensors without a source: 1/rate or 1 ns */
-    struct swt_ratio rate;      /* frames a second: nominal for video, exact for sound; 0/1 = none */
+    struct swt_ratio
+        time_base; /* of src_pts, seconds a tick; tensors without a source: 1/rate or 1 ns */
+    struct swt_ratio rate; /* frames a second: nominal for video, exact for sound; 0/1 = none */
 
     /* pictures: sizes of packets are as coded, of tensors as stored (upright) */
     int32_t width, height;
@@ -35,7 +36,8 @@ struct params {
     struct swt_ratio sar;
     int32_t rotation; /* degrees clockwise to turn the coded picture upright: 0 90 180 270 */
     bool hflip;       /* mirror left-right before turning */
-    char matrix[SWT_FORMAT_CAP], range[SWT_FORMAT_CAP], primaries[SWT_FORMAT_CAP]; /* FFmpeg's names */
+    char matrix[SWT_FORMAT_CAP], range[SWT_FORMAT_CAP],
+        primaries[SWT_FORMAT_CAP]; /* FFmpeg's names */
     char transfer[SWT_FORMAT_CAP], chroma[SWT_FORMAT_CAP], field_order[SWT_FORMAT_CAP];
     uint8_t mastering[88]; /* mastering display and light level, see swt-format(5); n bytes used */
     uint32_t n_mastering;

@@ -50,7 +50,8 @@ void slot_encode(const struct slot *s, uint64_t salt, struct seg_slot *ret_bytes
 bool slot_decode(const struct seg_slot *bytes, const struct super *super, struct slot *ret_slot);
 
 /* Times beyond SEG_TIME_MAX_NS are written as SEG_TIME_MAX_NS. */
-void entry_encode(const struct entry *e, uint64_t salt, uint64_t entry_no, struct seg_entry *ret_bytes);
+void entry_encode(const struct entry *e, uint64_t salt, uint64_t entry_no,
+                  struct seg_entry *ret_bytes);
 /* False: never written, torn, stale, or out of the segment's bounds. */
 bool entry_decode(const struct seg_entry *bytes, const struct super *super, uint64_t entry_no,
                   struct entry *ret_entry);

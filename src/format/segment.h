@@ -8,27 +8,30 @@
 
 #include "base/le.h"
 
-#define SEG_MAGIC "\x89SWT\r\n\x1a\n"
-#define SEG_VERSION 1u
+#define SEG_MAGIC       "\x89SWT\r\n\x1a\n"
+#define SEG_VERSION     1u
 #define SEG_SUPER_BYTES 4096u
-#define SEG_SLOT_OFF0 4096u  /* checkpoint slot 0 */
-#define SEG_SLOT_OFF1 8192u  /* checkpoint slot 1 */
-#define SEG_PARAMS_OFF 12288u
-#define SEG_PARAMS_MAX (1u << 20)
-#define SEG_SEAM_BYTES 65536u         /* seams and mappings begin at multiples of this */
-#define SEG_ALIGN_SMALL 65536u        /* data_off is congruent to the flat address modulo this … */
-#define SEG_ALIGN_LARGE (2u << 20)    /* … or this, for segments of SEG_LARGE_BYTES payload and more */
+#define SEG_SLOT_OFF0   4096u /* checkpoint slot 0 */
+#define SEG_SLOT_OFF1   8192u /* checkpoint slot 1 */
+#define SEG_PARAMS_OFF  12288u
+#define SEG_PARAMS_MAX  (1u << 20)
+#define SEG_SEAM_BYTES  65536u     /* seams and mappings begin at multiples of this */
+#define SEG_ALIGN_SMALL 65536u     /* data_off is congruent to the flat address modulo this … */
+#define SEG_ALIGN_LARGE (2u << 20) /* … or this, for segments of SEG_LARGE_BYTES payload and more */
 #define SEG_LARGE_BYTES (32ull << 20)
 #define SEG_ENTRY_BYTES 64u
 #define SEG_TIME_MAX_NS (INT64_C(1) << 61) /* times of entries lie within +- this: 73 years */
 
 /* Feature bits known to this version. Unknown incompat bits: refuse; unknown ro_compat bits: read, but do
  * not write to the stream; unknown compat bits: carry on. */
-#define SEG_COMPAT_KNOWN 0u
+#define SEG_COMPAT_KNOWN    0u
 #define SEG_RO_COMPAT_KNOWN 0u
-#define SEG_INCOMPAT_KNOWN 0u
+#define SEG_INCOMPAT_KNOWN  0u
 
 enum seg_kind { SEG_KIND_TENSOR = 1, SEG_KIND_PACKETS = 2, SEG_KIND_ARRAY = 3 };
+
+/* The comment columns are the document. */
+/* clang-format off */
 
 /* Written once, before the first commit; never changed. */
 struct seg_super {        /*  off  unit    meaning                                              since */
@@ -178,6 +181,8 @@ enum seg_side_kind {            /* kind  meaning                                
     SEG_SIDE_NEW_EXTRADATA = 3, /*    3  replaces the codec's set-up bytes from here on            1 */
     SEG_SIDE_PALETTE = 4        /*    4  256 le32 0xAARRGGBB                                       1 */
 };
+
+/* clang-format on */
 
 _Static_assert(sizeof(struct seg_super) == SEG_SUPER_BYTES, "superblock");
 _Static_assert(sizeof(struct seg_slot) == 512, "slot");
