@@ -17,9 +17,16 @@
 
 #define MEDIA_NO_PTS INT64_MIN
 
-/* One piece of side data in swt's own pinned kinds (enum seg_side_kind's numbers). */
+/* Side data in swt's own pinned kinds and layouts: the numbers of enum seg_side_kind (a test compares). */
+enum media_side_kind {
+    MEDIA_SIDE_SKIP_SAMPLES = 1,
+    MEDIA_SIDE_BLOCK_ADDITIONAL = 2,
+    MEDIA_SIDE_NEW_EXTRADATA = 3,
+    MEDIA_SIDE_PALETTE = 4
+};
+
 struct media_side {
-    uint32_t kind, n_bytes;
+    uint32_t kind, n_bytes; /* enum media_side_kind */
     const uint8_t *data; /* borrowed with the packet */
 };
 #define MEDIA_MAX_SIDE 8
@@ -43,7 +50,8 @@ struct media_packet {
 
 /* A decoded picture or stretch of sound. Borrowed until the next call on the same decoder. */
 struct media_frame {
-    int64_t tag;       /* the pts of the packet that it came from, as sent; MEDIA_NO_PTS unknown */
+    int64_t tag;       /* the pts of the packet that it came from, as sent; MEDIA_NO_PTS unknown. Of sound that was
+                        * trimmed at its start: moved on by what was trimmed, the time of the first sample given */
     int64_t duration;  /* ticks, 0 unknown */
     bool is_corrupt, is_key, is_interlaced, is_top_first;
     /* pictures, as coded (not turned) */
@@ -156,8 +164,14 @@ struct media_module {
     const struct media_resampler_ops *resampler; /* swt-codec.so, else NULL */
 };
 
-/* The one symbol a module exports. */
-typedef const struct media_module *media_module_fn(void);
+/* What the loader lends to a module: FFmpeg has one log function a process, so both modules find the log of
+ * the call that a thread is in, in the same place. */
+struct media_host {
+    const struct log_to **(*log_slot)(void); /* of the calling thread; NULL in it: in no call */
+};
+
+/* The one symbol a module exports; `host` is kept. */
+typedef const struct media_module *media_module_fn(const struct media_host *host);
 #define MEDIA_MODULE_SYMBOL "swt_media_module"
 
 /* Open the module on first use (thread-safe, kept for the life of the process): beside the running binary, then
