@@ -144,9 +144,11 @@ $(filter $(B)/test_codec_%,$(UNITS)): $(CODEC_OBJS)
 $(filter $(B)/test_codec_%,$(UNITS)): UNIT_LIBS = $(CODEC_LIBS)
 $(filter $(B)/test_demux_%,$(UNITS)): $(DEMUX_OBJS)
 $(filter $(B)/test_demux_%,$(UNITS)): UNIT_LIBS = $(DEMUX_LIBS)
-$(B)/test_%: $(B)/tests/unit/test_%.o $(LIB_OBJS)
+$(B)/rooms.a: $(LIB_OBJS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(B)/test_%: $(B)/tests/unit/test_%.o $(B)/rooms.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) $(UNIT_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) $(B)/rooms.a $(UNIT_LIBS) $(LIBS) -o $@
 
 units: $(UNITS) $(MODULES)
 
