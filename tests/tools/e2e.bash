@@ -50,17 +50,20 @@ info_of() { # RECORDING STREAM KEY
 
 has_frames() { # RECORDING STREAM AT-LEAST
     local n
-    n=$(info_of "$1" "$2" frames) && [ "$n" -ge "$3" ]
+    n=$(info_of "$1" "$2" frames) && [ "${n:-0}" -ge "$3" ]
 }
 
-wait_for() { # SECONDS COMMAND...
-    local end=$((SECONDS + $1))
+wait_for() { # SECONDS COMMAND...; with a recorder started, as long as it lives
+    local end=$((SECONDS + $1)) why=
     shift
     until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || {
-            echo "gave up waiting for: $*" >&2
+        [ "$SECONDS" -lt "$end" ] || why='gave up waiting'
+        kill -0 "${RECORDER:-$$}" 2>/dev/null || why='the recorder has ended'
+        if [ -n "$why" ]; then
+            echo "$why for: $*" >&2
+            cat record.err >&2 2>/dev/null || true
             return 1
-        }
+        fi
         sleep 0.03
     done
 }
