@@ -108,11 +108,13 @@ int cli_usage(const char *command, const char *fmt, ...)
     return CLI_USAGE;
 }
 
-static bool says(const char *text, int64_t number)
+/* Does the text hold "WORD NUMBER" already? */
+static bool says(const char *text, const char *word, int64_t number)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRId64, number);
-    return strstr(text, digits) != NULL;
+    char phrase[48];
+    int n = snprintf(phrase, sizeof phrase, "%s %" PRId64, word, number);
+    const char *at = strstr(text, phrase);
+    return at && (at[n] < '0' || at[n] > '9');
 }
 
 int cli_fail(const char *command, int code, const struct swt_diag *diag)
@@ -125,9 +127,9 @@ int cli_fail(const char *command, int code, const struct swt_diag *diag)
     bool with_path = diag->path[0] && !strstr(text, diag->path);
     bool with_stream = diag->stream[0] && !strstr(text, diag->stream) &&
                        !strstr(diag->path, diag->stream);
-    if (diag->offset >= 0 && !says(text, diag->offset))
+    if (diag->offset >= 0 && !says(text, "byte", diag->offset))
         used = snprintf(at, sizeof at, " (byte %" PRId64, diag->offset);
-    if (diag->frame >= 0 && !says(text, diag->frame))
+    if (diag->frame >= 0 && !says(text, "frame", diag->frame))
         used += snprintf(at + used, sizeof at - (size_t)used, "%s%" PRId64,
                          used ? ", frame " : " (frame ", diag->frame);
     if (used > 0)

@@ -245,8 +245,18 @@ static bool to_stdout(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int choose_format(const struct window_args *a, enum swt_file_format *ret_format)
 {
+    if (!to_stdout(a->output) && is_folder(a->output)) {
+        cli_error("window", "%s: is a directory", a->output);
+        return CLI_FAILED;
+    }
     *ret_format = a->format >= 0 ? (enum swt_file_format)(a->format + 1) : SWT_FORMAT_RAW;
     if (a->format < 0 && !to_stdout(a->output))
         *ret_format = swt_file_format_of_path(a->output);
