@@ -19,9 +19,9 @@ extern "C" {
 
 #define SWT_VERSION "0.1.0"
 
-#define SWT_NAME_CAP 64   /* stream names: [a-z0-9][a-z0-9._-]{0,62} and a NUL */
+#define SWT_NAME_CAP   64 /* stream names: [a-z0-9][a-z0-9._-]{0,62} and a NUL */
 #define SWT_FORMAT_CAP 32 /* names of codecs, pixel formats, channel layouts: and a NUL */
-#define SWT_MAX_DIMS 8    /* dimensions of one tensor, the time axis included */
+#define SWT_MAX_DIMS   8  /* dimensions of one tensor, the time axis included */
 
 /* Version of the library that is linked, as "MAJOR.MINOR.PATCH". Any thread. */
 const char *swt_version(void);
@@ -32,30 +32,31 @@ const char *swt_version(void);
  * else one of these. Values are pinned and never reused. */
 enum swt_error {
     SWT_E_NOT_RECORDING = -20000, /* the path is not a recording */
-    SWT_E_NEWER = -20001,         /* written by a newer format version, or an unknown incompat bit */
-    SWT_E_CORRUPT = -20002,       /* bytes on disk do not match their checksum or their bounds */
-    SWT_E_NO_STREAM = -20003,     /* no stream of that name */
-    SWT_E_NO_WINDOW = -20004,     /* frames asked for are not there: not yet recorded, pruned, too short */
-    SWT_E_RUNS = -20005,          /* a window across a format change */
-    SWT_E_GAP = -20006,           /* a gap in a window that must have none */
-    SWT_E_BUSY = -20007,          /* another process writes this stream */
-    SWT_E_INPUT = -20008,         /* an input cannot be opened or understood */
-    SWT_E_NO_DECODER = -20009,    /* no decoder for this codec */
-    SWT_E_NO_MEDIA = -20010,      /* the media module is missing or of another version */
-    SWT_E_UNSUPPORTED = -20011,   /* a combination swt does not do */
-    SWT_E_USAGE = -20012,         /* an argument that cannot be right */
-    SWT_E_END = -20013,           /* the source has ended */
-    SWT_E_TIMEOUT = -20014,       /* a source went silent */
-    SWT_E_LOST = -20015,          /* done, but data that existed is not stored or not intact */
-    SWT_E_STOPPED = -20016        /* stopped by swt_record_stop before anything was opened */
+    SWT_E_NEWER = -20001,     /* written by a newer format version, or an unknown incompat bit */
+    SWT_E_CORRUPT = -20002,   /* bytes on disk do not match their checksum or their bounds */
+    SWT_E_NO_STREAM = -20003, /* no stream of that name */
+    SWT_E_NO_WINDOW =
+        -20004,           /* frames asked for are not there: not yet recorded, pruned, too short */
+    SWT_E_RUNS = -20005,  /* a window across a format change */
+    SWT_E_GAP = -20006,   /* a gap in a window that must have none */
+    SWT_E_BUSY = -20007,  /* another process writes this stream */
+    SWT_E_INPUT = -20008, /* an input cannot be opened or understood */
+    SWT_E_NO_DECODER = -20009,  /* no decoder for this codec */
+    SWT_E_NO_MEDIA = -20010,    /* the media module is missing or of another version */
+    SWT_E_UNSUPPORTED = -20011, /* a combination swt does not do */
+    SWT_E_USAGE = -20012,       /* an argument that cannot be right */
+    SWT_E_END = -20013,         /* the source has ended */
+    SWT_E_TIMEOUT = -20014,     /* a source went silent */
+    SWT_E_LOST = -20015,        /* done, but data that existed is not stored or not intact */
+    SWT_E_STOPPED = -20016      /* stopped by swt_record_stop before anything was opened */
 };
 
 /* Where and why something failed. Written only on failure; every function that takes one accepts NULL. */
 struct swt_diag {
-    int code;                  /* the returned code */
-    int64_t offset;            /* bytes from the start of `path`, -1 where it has no meaning */
-    int64_t frame;             /* frame number, -1 where it has no meaning */
-    char path[256];            /* file or recording, "" where it has no meaning; shortened from the left */
+    int code;       /* the returned code */
+    int64_t offset; /* bytes from the start of `path`, -1 where it has no meaning */
+    int64_t frame;  /* frame number, -1 where it has no meaning */
+    char path[256]; /* file or recording, "" where it has no meaning; shortened from the left */
     char stream[SWT_NAME_CAP]; /* stream name, "" where it has no meaning */
     char text[512];            /* one line: what failed, why, and what to do */
 };
@@ -161,22 +162,23 @@ struct swt_record_spec {
     const char *const *inputs; /* path, URL, "-" or DEVICE:NAME */
     size_t n_inputs;
     enum swt_store store;
-    int width, height;                     /* > 0: video as tensors of this size */
-    struct swt_ratio fps;                  /* num > 0: video as tensors at this rate */
-    const char *pixel;                     /* pixel format of tensors; NULL = the source's own */
-    int rate_hz, channels;                 /* > 0: sound as tensors like this */
-    enum swt_dtype dtype;                  /* sound sample type; NONE = the source's own */
-    const char *tensor;                    /* "DTYPE[:SHAPE]": raw rows on stdin; else NULL */
-    const char *names;                     /* "A,B": names of the streams in order; NULL = video, audio … */
-    const char *video, *audio;             /* "none", "all" (audio), or an index among its kind; NULL = default */
-    int64_t duration_ns;                   /* > 0: stop after this much media time */
-    int64_t frames;                        /* > 0: stop after so many of the first video, else first stream */
-    uint64_t segment_bytes;                /* > 0: payload bytes of a segment */
-    int64_t segment_ns;                    /* > 0: media time of a segment */
-    int64_t sync_ns;                       /* time between syncs; 0 = each entry; < 0 = default 1 s */
-    int64_t timeout_ns;                    /* > 0: a silent source is given up after this; 0 = default 10 s */
-    const char *control_dir;               /* where control files live; NULL = /dev/shm/swt-UID */
-    swt_log_fn *log;                       /* may be NULL */
+    int width, height;     /* > 0: video as tensors of this size */
+    struct swt_ratio fps;  /* num > 0: video as tensors at this rate */
+    const char *pixel;     /* pixel format of tensors; NULL = the source's own */
+    int rate_hz, channels; /* > 0: sound as tensors like this */
+    enum swt_dtype dtype;  /* sound sample type; NONE = the source's own */
+    const char *tensor;    /* "DTYPE[:SHAPE]": raw rows on stdin; else NULL */
+    const char *names;     /* "A,B": names of the streams in order; NULL = video, audio … */
+    const char *video,
+        *audio;              /* "none", "all" (audio), or an index among its kind; NULL = default */
+    int64_t duration_ns;     /* > 0: stop after this much media time */
+    int64_t frames;          /* > 0: stop after so many of the first video, else first stream */
+    uint64_t segment_bytes;  /* > 0: payload bytes of a segment */
+    int64_t segment_ns;      /* > 0: media time of a segment */
+    int64_t sync_ns;         /* time between syncs; 0 = each entry; < 0 = default 1 s */
+    int64_t timeout_ns;      /* > 0: a silent source is given up after this; 0 = default 10 s */
+    const char *control_dir; /* where control files live; NULL = /dev/shm/swt-UID */
+    swt_log_fn *log;         /* may be NULL */
     void *log_arg;
     /* Called about five times a second from swt_record_run's thread; may be NULL. */
     void (*progress)(void *arg, const struct swt_record_stream *streams, size_t n_streams);
@@ -216,7 +218,8 @@ enum swt_kind { SWT_KIND_NONE, SWT_KIND_TENSOR, SWT_KIND_PACKETS, SWT_KIND_ARRAY
 /* Open a recording for reading, live or closed.
  * errors: SWT_E_NOT_RECORDING, SWT_E_NEWER, SWT_E_CORRUPT, -errno
  * thread: one thread at a time per recording */
-int swt_recording_open(const char *path, struct swt_recording **ret_recording, struct swt_diag *reterr);
+int swt_recording_open(const char *path, struct swt_recording **ret_recording,
+                       struct swt_diag *reterr);
 void swt_recording_close(struct swt_recording **recording);
 
 /* Number of streams; names are sorted: video, audio, then by name. */
@@ -233,31 +236,34 @@ struct swt_stream_info {
     enum swt_dtype dtype;       /* of sound samples and rows; of a picture's component */
     int n_dims;                 /* shape of one frame, the time axis left out */
     int64_t shape[SWT_MAX_DIMS];
-    int width, height; /* upright */
-    int rotation;      /* degrees clockwise that were or will be applied to the coded picture */
-    struct swt_ratio rate;      /* frames a second; 0/1 = none */
-    struct swt_ratio sar;       /* sample aspect ratio, 0/1 = unknown */
+    int width, height;     /* upright */
+    int rotation;          /* degrees clockwise that were or will be applied to the coded picture */
+    struct swt_ratio rate; /* frames a second; 0/1 = none */
+    struct swt_ratio sar;  /* sample aspect ratio, 0/1 = unknown */
     int channels;
     char channel_layout[64];
     char matrix[SWT_FORMAT_CAP], range[SWT_FORMAT_CAP], transfer[SWT_FORMAT_CAP];
     char primaries[SWT_FORMAT_CAP], field_order[SWT_FORMAT_CAP];
-    int64_t first_frame;    /* oldest frame kept */
-    int64_t frames;         /* frames kept: first_frame .. first_frame + frames - 1 */
-    int64_t durable_frames; /* of the whole stream: survives power loss, as an absolute frame number */
-    int64_t packets;        /* entries kept (packet streams), else 0 */
-    int64_t first_ns, last_ns, end_ns; /* time of the first and last frame; last plus its duration */
+    int64_t first_frame; /* oldest frame kept */
+    int64_t frames;      /* frames kept: first_frame .. first_frame + frames - 1 */
+    int64_t
+        durable_frames; /* of the whole stream: survives power loss, as an absolute frame number */
+    int64_t packets;    /* entries kept (packet streams), else 0 */
+    int64_t first_ns, last_ns,
+        end_ns; /* time of the first and last frame; last plus its duration */
     int64_t first_wall_ns, last_wall_ns;
-    uint64_t bytes;         /* payload bytes kept */
+    uint64_t bytes; /* payload bytes kept */
     uint64_t segments, runs, sessions;
-    uint64_t gaps, discontinuities, dropped, damaged; /* of the whole stream, pruned parts included */
-    int is_live;            /* a writer holds the stream now */
-    int is_default;         /* what `window` takes without --stream */
-    int64_t writer_pid;     /* of a live stream, else 0 */
+    uint64_t gaps, discontinuities, dropped,
+        damaged;        /* of the whole stream, pruned parts included */
+    int is_live;        /* a writer holds the stream now */
+    int is_default;     /* what `window` takes without --stream */
+    int64_t writer_pid; /* of a live stream, else 0 */
 };
 
 /* errors: SWT_E_NO_STREAM past the last, SWT_E_CORRUPT, SWT_E_NEWER */
-int swt_recording_stream(struct swt_recording *recording, size_t i, struct swt_stream_info *ret_info,
-                         struct swt_diag *reterr);
+int swt_recording_stream(struct swt_recording *recording, size_t i,
+                         struct swt_stream_info *ret_info, struct swt_diag *reterr);
 
 /* ---- windows ----------------------------------------------------------------------------------- */
 
@@ -284,13 +290,15 @@ struct swt_window_spec {
     int no_gaps;       /* a gap inside is SWT_E_GAP */
     int width, height; /* > 0: resize */
     enum swt_filter filter;
-    int crop_width, crop_height, crop_x, crop_y; /* > 0: crop after turning upright, before resize; x, y < 0 = centred */
-    const char *pixel;        /* NULL = default (rgb24, gray, gray16, rgb48); "stored" = as stored */
-    enum swt_dtype dtype;     /* NONE = default */
+    int crop_width, crop_height, crop_x,
+        crop_y;           /* > 0: crop after turning upright, before resize; x, y < 0 = centred */
+    const char *pixel;    /* NULL = default (rgb24, gray, gray16, rgb48); "stored" = as stored */
+    enum swt_dtype dtype; /* NONE = default */
     enum swt_layout layout;
     int has_norm; /* value = (x / full scale - mean) / std per channel; dtype must be a float type */
     double mean[4], std[4];
     int unchecked; /* skip the CRC check of each frame */
+    int for_y4m;   /* without `pixel`: give a planar format that y4m can hold instead of RGB */
     swt_log_fn *log;
     void *log_arg;
 };
@@ -308,6 +316,7 @@ struct swt_window_info {
     char stream[SWT_NAME_CAP];
     char media[8];
     char pixel[SWT_FORMAT_CAP]; /* of the pictures given */
+    int width, height;          /* of the pictures given */
     int is_converted;           /* 0: the tensor is the stored bytes, swt_window_map works */
     struct swt_ratio rate;
     int channels;
@@ -386,8 +395,8 @@ struct swt_verify_report {
 
 /* Read and check everything: superblocks, slots, params, entries, payloads, seams.
  * errors: SWT_E_LOST when damage was found (each reported by `damage`), or why it could not be read */
-int swt_verify(const char *path, swt_damage_fn *damage, void *arg, struct swt_verify_report *ret_report,
-               struct swt_diag *reterr);
+int swt_verify(const char *path, swt_damage_fn *damage, void *arg,
+               struct swt_verify_report *ret_report, struct swt_diag *reterr);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ struct pixfmt_comp {
 struct pixfmt {
     const char *name;    /* swt's name: "yuv420p", "yuv420p10", "gray16", "rgb48" */
     const char *ff_name; /* FFmpeg's name on a little-endian machine: "yuv420p10le" */
-    uint8_t n_comps;     /* 1 gray, 2 gray+alpha, 3 colour, 4 colour+alpha; order R G B A or Y U V A */
+    uint8_t n_comps; /* 1 gray, 2 gray+alpha, 3 colour, 4 colour+alpha; order R G B A or Y U V A */
     uint8_t n_planes;
     uint8_t log2_cw, log2_ch; /* chroma subsampling */
     bool is_rgb, has_alpha;

@@ -25,12 +25,12 @@ struct control_page {
     uint64_t lock_dev, lock_ino; /* of STREAM/lock */
     int64_t pid, pid_start;      /* of the writer; start time in clock ticks since boot */
     _Alignas(64) _Atomic uint64_t committed; /* entries of the stream that may be read */
-    _Atomic uint64_t visible;    /* frames that may be read; stored after `committed` */
-    _Atomic uint32_t seq;        /* futex word: rises with every publication */
-    _Atomic uint32_t state;      /* enum control_state; 0: being made */
-    _Alignas(64) _Atomic uint64_t durable; /* frames that survive power loss */
-    _Atomic uint64_t first_retained;       /* first frame that retention has left */
-    _Atomic int64_t heartbeat_ns;          /* CLOCK_BOOTTIME, about once a second */
+    _Atomic uint64_t visible;                /* frames that may be read; stored after `committed` */
+    _Atomic uint32_t seq;                    /* futex word: rises with every publication */
+    _Atomic uint32_t state;                  /* enum control_state; 0: being made */
+    _Alignas(64) _Atomic uint64_t durable;   /* frames that survive power loss */
+    _Atomic uint64_t first_retained;         /* first frame that retention has left */
+    _Atomic int64_t heartbeat_ns;            /* CLOCK_BOOTTIME, about once a second */
 };
 
 struct control {
@@ -41,8 +41,8 @@ struct control {
 /* Writer: make the page of a stream whose lock is `lock_fd` and name it in STREAM/live. `dir` NULL means
  * /dev/shm/swt-UID. `mode`: the recording's, so that who may read the data may read the counter.
  * errors: -EPERM (directory of another owner or open to others), -errno */
-int control_create(int stream_dir_fd, int lock_fd, const uint8_t stream_uuid[16], const char *dir, mode_t mode,
-                   struct control *ret_control, struct swt_diag *reterr);
+int control_create(int stream_dir_fd, int lock_fd, const uint8_t stream_uuid[16], const char *dir,
+                   mode_t mode, struct control *ret_control, struct swt_diag *reterr);
 /* Declare it valid, with where the stream stands; until then no reader takes it. */
 void control_begin(struct control *c, uint64_t committed, uint64_t visible, uint64_t durable);
 /* Make it anew if somebody deleted the file; cheap, called by the helper. */

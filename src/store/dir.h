@@ -25,9 +25,9 @@ struct stream_meta {
 int dir_stream_open(struct store_dir *dir, const char *name, int *ret_stream_fd, int *ret_seg_fd,
                     struct stream_meta *ret_meta, struct swt_diag *reterr);
 /* The same, created under REC/lock if it is not there; SWT_E_UNSUPPORTED if it is of another kind. */
-int dir_stream_create(struct store_dir *dir, const char *name, enum seg_kind kind, const char *made_from,
-                      int *ret_stream_fd, int *ret_seg_fd, struct stream_meta *ret_meta,
-                      struct swt_diag *reterr);
+int dir_stream_create(struct store_dir *dir, const char *name, enum seg_kind kind,
+                      const char *made_from, int *ret_stream_fd, int *ret_seg_fd,
+                      struct stream_meta *ret_meta, struct swt_diag *reterr);
 
 /* STREAM/lock: OFD write lock for the whole session, pid and start time as its text. SWT_E_BUSY names the
  * holder. The lock lives as long as the descriptor. */
@@ -42,6 +42,7 @@ int dir_anchor_append(int stream_fd, const struct anchor *a);
 /* All valid anchors in file order; heap block. A torn tail is skipped. */
 int dir_anchors_read(int stream_fd, struct anchor **ret_anchors, size_t *ret_n);
 /* Wall time of a capture time of boot `boot_id` by the nearest anchor; INT64_MIN if there is none. */
-int64_t dir_wall_ns(const struct anchor *anchors, size_t n, const uint8_t boot_id[16], int64_t capture_ns);
+int64_t dir_wall_ns(const struct anchor *anchors, size_t n, const uint8_t boot_id[16],
+                    int64_t capture_ns);
 
 #endif

@@ -9,11 +9,11 @@
 #include "format/check.h"
 
 struct segfile {
-    int fd; /* -1: closed */
+    int fd;        /* -1: closed */
     uint64_t base; /* number in the file name */
     uint64_t file_bytes;
     struct super super;
-    struct slot slot;   /* the highest valid one; all zero if none */
+    struct slot slot; /* the highest valid one; all zero if none */
 };
 
 /* What of a segment may be served. */
@@ -21,7 +21,7 @@ struct segfile_extent {
     uint64_t entries, frames, data_bytes; /* frames: pictures shown, for packets */
     int64_t end_ns, last_ns;              /* of the latest frame; INT64_MIN: none */
     uint64_t gaps, disconts, dropped, damaged;
-    int64_t first_ns;                     /* earliest time of a frame here; INT64_MIN: none */
+    int64_t first_ns; /* earliest time of a frame here; INT64_MIN: none */
 };
 
 /* Bases of all segments in STREAM/seg, ascending; `ret_bases` is a heap block. Foreign names are skipped. */
@@ -30,8 +30,8 @@ void segfile_name(uint64_t base, char ret_name[32]); /* "00000000000000000000.sw
 
 /* Open read-only (O_NOFOLLOW, regular file), read and judge superblock and slots; `kind`, uuid (of the stream)
  * and base must fit. errors: SWT_E_CORRUPT, SWT_E_NEWER, -errno; the path is put into `reterr`. */
-int segfile_open(int seg_dir_fd, uint64_t base, const uint8_t stream_uuid[16], struct segfile *ret_file,
-                 struct swt_diag *reterr);
+int segfile_open(int seg_dir_fd, uint64_t base, const uint8_t stream_uuid[16],
+                 struct segfile *ret_file, struct swt_diag *reterr);
 void segfile_close(struct segfile *f); /* accepts a closed one */
 
 /* Read the params block. */

@@ -55,9 +55,9 @@ struct store_writer;
 struct store_writer_spec {
     const char *name;
     enum seg_kind kind;
-    uint64_t segment_bytes; /* payload; 0 = default: 512 MiB tensors, 64 MiB packets */
-    int64_t segment_ns;     /* media time; 0 = no limit */
-    int64_t sync_ns;        /* 0 = each entry */
+    uint64_t segment_bytes;  /* payload; 0 = default: 512 MiB tensors, 64 MiB packets */
+    int64_t segment_ns;      /* media time; 0 = no limit */
+    int64_t sync_ns;         /* 0 = each entry */
     const char *control_dir; /* NULL = /dev/shm/swt-UID */
     const char *made_from;   /* for meta.json: the input, or "" */
     struct log_to log;
@@ -68,9 +68,9 @@ struct store_item {
     int64_t time_ns; /* media time of the (first) frame */
     int64_t src_pts; /* INT64_MIN: none */
     int32_t dts_delta;
-    uint32_t duration;   /* ticks, of all frames together */
-    int64_t capture_ns;  /* CLOCK_BOOTTIME */
-    uint32_t flags;      /* enum seg_flag; SIDE, CONTINUES and FRESH are the store's to set */
+    uint32_t duration;  /* ticks, of all frames together */
+    int64_t capture_ns; /* CLOCK_BOOTTIME */
+    uint32_t flags;     /* enum seg_flag; SIDE, CONTINUES and FRESH are the store's to set */
     uint32_t dropped_before;
 };
 
@@ -78,9 +78,9 @@ struct store_writer_state {
     uint64_t frames;  /* visible frames of the whole stream, absolute */
     uint64_t entries; /* committed entries of the whole stream, absolute */
     uint64_t durable_frames;
-    int64_t end_ns;   /* end of the latest frame (time + duration); INT64_MIN: none */
-    int64_t last_ns;  /* time of the latest frame; INT64_MIN: none */
-    uint64_t bytes;   /* payload stored by this session */
+    int64_t end_ns;  /* end of the latest frame (time + duration); INT64_MIN: none */
+    int64_t last_ns; /* time of the latest frame; INT64_MIN: none */
+    uint64_t bytes;  /* payload stored by this session */
 };
 
 /* Create the stream if needed, take its lock, recover its end, publish the control file.
@@ -89,19 +89,21 @@ int store_writer_open(struct store_dir *dir, const struct store_writer_spec *spe
                       struct store_writer **ret_writer, struct swt_diag *reterr);
 
 /* Format of what follows. Equal to the last format of the stream: the run goes on; else a new run begins. */
-int store_writer_format(struct store_writer *w, const struct params *params, struct swt_diag *reterr);
+int store_writer_format(struct store_writer *w, const struct params *params,
+                        struct swt_diag *reterr);
 
 /* Append `n` frames (tensor) of params.frame_bytes each from `data`, contiguous. Frame k of the call has time
  * time_ns + k / rate. All are committed in order, or the count stored so far is in `ret_stored` with an error:
  * -ENOSPC: nothing after it is stored, the writer stays usable. Gap, discont and dropped_before go to the first. */
-int store_writer_frames(struct store_writer *w, const struct store_item *item, const void *data, uint64_t n,
-                        uint64_t *ret_stored, struct swt_diag *reterr);
+int store_writer_frames(struct store_writer *w, const struct store_item *item, const void *data,
+                        uint64_t n, uint64_t *ret_stored, struct swt_diag *reterr);
 
 /* Append one packet from pieces; side data are the bytes after `n_side_at` of the concatenation, already in
  * seg_side form (n_side = 0: none). A picture whose time is not after every visible one is moved there and
  * flagged discont. */
-int store_writer_packet(struct store_writer *w, const struct store_item *item, const struct iovec *pieces,
-                        int n_pieces, size_t n_side, struct swt_diag *reterr);
+int store_writer_packet(struct store_writer *w, const struct store_item *item,
+                        const struct iovec *pieces, int n_pieces, size_t n_side,
+                        struct swt_diag *reterr);
 
 /* Publish what is still grouped (small frames) now. The helper does so after 10 ms. */
 int store_writer_flush(struct store_writer *w, struct swt_diag *reterr);
@@ -136,31 +138,37 @@ int store_reader_open(struct store_dir *dir, const char *name, struct store_read
 void store_reader_close(struct store_reader **r);
 
 /* Look again how far the stream reaches; cheap when nothing changed. */
-int store_reader_refresh(struct store_reader *r, struct store_reader_state *ret, struct swt_diag *reterr);
+int store_reader_refresh(struct store_reader *r, struct store_reader_state *ret,
+                         struct swt_diag *reterr);
 /* Wait until more than `frames` frames are visible, the writer ends, or `timeout_ns` passes. 1 more, 0 not. */
-int store_reader_wait(struct store_reader *r, uint64_t frames, int64_t timeout_ns, struct swt_diag *reterr);
+int store_reader_wait(struct store_reader *r, uint64_t frames, int64_t timeout_ns,
+                      struct swt_diag *reterr);
 int store_reader_totals(struct store_reader *r, struct store_totals *ret, struct swt_diag *reterr);
 
 /* One frame as the index knows it. */
 struct store_frame {
     uint64_t frame, entry_no;
-    int64_t time_ns; /* of this very frame, within its entry */
-    int64_t wall_ns; /* by the nearest anchor */
-    uint64_t segment_base; /* number in the segment's file name */
-    uint64_t offset;       /* of the entry's payload, from file start */
+    int64_t time_ns;                                /* of this very frame, within its entry */
+    int64_t wall_ns;                                /* by the nearest anchor */
+    uint64_t segment_base;                          /* number in the segment's file name */
+    uint64_t offset;                                /* of the entry's payload, from file start */
+    uint64_t entry_bytes;                           /* of the entry's payload */
     uint64_t run_no, run_base_frame, run_end_frame; /* run_end: end of the run as known now */
     struct entry entry;
 };
 
 /* errors: SWT_E_NO_WINDOW outside first..end-1; SWT_E_CORRUPT */
-int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_frame *ret, struct swt_diag *reterr);
+int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_frame *ret,
+                       struct swt_diag *reterr);
 /* First kept frame with time >= `ns`, or end_frame if none. */
-int store_reader_find_time(struct store_reader *r, int64_t ns, uint64_t *ret_frame, struct swt_diag *reterr);
+int store_reader_find_time(struct store_reader *r, int64_t ns, uint64_t *ret_frame,
+                           struct swt_diag *reterr);
 /* First kept frame with wall time >= `ns` in the last pass of that hour, or end_frame. */
-int store_reader_find_wall(struct store_reader *r, int64_t ns, uint64_t *ret_frame, struct swt_diag *reterr);
+int store_reader_find_wall(struct store_reader *r, int64_t ns, uint64_t *ret_frame,
+                           struct swt_diag *reterr);
 /* First frame in (after, before] that is flagged gap: 1 and its number; 0 none. */
-int store_reader_find_gap(struct store_reader *r, uint64_t after, uint64_t before, uint64_t *ret_frame,
-                          struct swt_diag *reterr);
+int store_reader_find_gap(struct store_reader *r, uint64_t after, uint64_t before,
+                          uint64_t *ret_frame, struct swt_diag *reterr);
 
 /* Format of the run a frame belongs to; borrowed until the reader closes. */
 int store_reader_params(struct store_reader *r, uint64_t frame, const struct params **ret_params,
@@ -182,13 +190,15 @@ struct store_packet {
     const uint8_t *side; /* seg_side records, NULL if none */
     size_t n_side;
 };
-int store_reader_packet(struct store_reader *r, uint64_t entry_no, bool check, struct store_packet *ret,
-                        struct swt_diag *reterr);
+int store_reader_packet(struct store_reader *r, uint64_t entry_no, bool check,
+                        struct store_packet *ret, struct swt_diag *reterr);
 /* The entry to start decoding from for `frame`: the last key, or FRESH entry, at or before it in decode
  * order whose own time is not after the frame's. `ret_entry_no` is at least the run's first entry. */
-int store_reader_key(struct store_reader *r, uint64_t frame, uint64_t *ret_entry_no, struct swt_diag *reterr);
+int store_reader_key(struct store_reader *r, uint64_t frame, uint64_t *ret_entry_no,
+                     struct swt_diag *reterr);
 /* Number of the frame that a packet shows; SWT_E_NO_WINDOW if it shows none. */
-int store_reader_shown(struct store_reader *r, uint64_t entry_no, uint64_t *ret_frame, struct swt_diag *reterr);
+int store_reader_shown(struct store_reader *r, uint64_t entry_no, uint64_t *ret_frame,
+                       struct swt_diag *reterr);
 
 /* ---- verify -------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c - a window into an open descriptor or a file: header, frames in bounded pieces, trailer. How the frames
+ * come about is the window's business.
+ */
+#include "exchange/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/size.h"
+#include "exchange/files.h"
+
+#define PIECE_BYTES (4u << 20) /* written and held at a time */
+
+static const struct {
+    const char *name, *suffix;
+} formats[SWT_N_FILE_FORMATS] = {
+    [SWT_FORMAT_RAW] = {"raw", ".raw"},          [SWT_FORMAT_NPY] = {"npy", ".npy"},
+    [SWT_FORMAT_WAV] = {"wav", ".wav"},          [SWT_FORMAT_Y4M] = {"y4m", ".y4m"},
+    [SWT_FORMAT_NDJSON] = {"ndjson", ".ndjson"},
+};
+
+const char *output_format_name(enum swt_file_format format)
+{
+    return format > SWT_FORMAT_NONE && format < SWT_N_FILE_FORMATS ? formats[format].name : NULL;
+}
+
+enum swt_file_format output_format_find(const char *name)
+{
+    for (int i = 1; i < SWT_N_FILE_FORMATS; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return (enum swt_file_format)i;
+    return SWT_FORMAT_NONE;
+}
+
+enum swt_file_format output_format_of_path(const char *path)
+{
+    size_t n = strlen(path);
+    for (int i = 1; i < SWT_N_FILE_FORMATS; i++) {
+        size_t k = strlen(formats[i].suffix);
+        if (n > k && strcmp(path + n - k, formats[i].suffix) == 0)
+            return (enum swt_file_format)i;
+    }
+    return SWT_FORMAT_NONE;
+}
+
+static int put(int fd, const void *data, size_t n, struct swt_diag *reterr)
+{
+    int rc = io_write_all(fd, data, n);
+    return rc < 0 ? err_errno(reterr, -rc, "", "cannot write the output") : 0;
+}
+
+static void free_bytes(uint8_t **p)
+{
+    free(*p);
+    *p = NULL;
+}
+
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+/* All frames as they are, each preceded by `mark` (may be empty). */
+static int put_frames(struct window *w, int fd, const char *mark, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    AUTO(free_bytes) uint8_t *buf = NULL;
+    bool is_whole = w && info->n_dims == 4 && info->shape[0] != info->n_frames;
+    int64_t per = info->frame_bytes ? (int64_t)(PIECE_BYTES / info->frame_bytes) : 1;
+    per = *mark || per < 1 ? 1 : per;
+    per = is_whole ? info->n_frames : per;
+    for (int64_t i = 0; i < info->n_frames;) {
+        const void *data;
+        int64_t n = 0;
+        int rc = *mark ? 0 : window_peek(w, i, PIECE_BYTES, &data, &n, reterr);
+        if (rc >= 0 && n == 0) {
+            n = per < info->n_frames - i ? per : info->n_frames - i;
+            if (!buf && !(buf = malloc((size_t)((uint64_t)per * info->frame_bytes) + 1)))
+                return err_set(reterr, -ENOMEM, "out of memory");
+            data = buf;
+            rc = window_read(w, i, n, buf, (size_t)((uint64_t)n * info->frame_bytes), reterr);
+        }
+        if (rc >= 0 && *mark)
+            rc = put(fd, mark, strlen(mark), reterr);
+        if (rc >= 0)
+            rc = put(fd, data, (size_t)((uint64_t)n * info->frame_bytes), reterr);
+        if (rc < 0)
+            return rc;
+        i += n;
+    }
+    return 0;
+}
+
+/* ---- formats ------------------------------------------------------------------------------------- */
+
+static int write_raw(struct window *w, int fd, struct swt_diag *reterr)
+{
+    return put_frames(w, fd, "", reterr);
+}
+
+static int write_npy(struct window *w, int fd, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    AUTO(free_bytes) uint8_t *header = NULL;
+    size_t n = 0;
+    int rc = files_npy_header(info->dtype, info->n_dims, info->shape, &header, &n, reterr);
+    if (rc >= 0)
+        rc = put(fd, header, n, reterr);
+    return rc < 0 ? rc : put_frames(w, fd, "", reterr);
+}
+
+static int write_wav(struct window *w, int fd, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    const struct params *p = window_params(w);
+    AUTO(free_bytes) uint8_t *header = NULL;
+    size_t n = 0;
+    if (strcmp(info->media, "audio") != 0)
+        return err_set(reterr, SWT_E_UNSUPPORTED, "wav holds sound, and '%s' is none",
+                       info->stream);
+    int rc = files_wav_header(info->dtype, info->channels, p->channel_layout, (int)p->rate.num,
+                              info->bytes, &header, &n, reterr);
+    if (rc >= 0)
+        rc = put(fd, header, n, reterr);
+    if (rc >= 0)
+        rc = put_frames(w, fd, "", reterr);
+    return rc >= 0 && info->bytes % 2 ? put(fd, "", 1, reterr) : rc;
+}
+
+static int write_y4m(struct window *w, int fd, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    const struct params *p = window_params(w);
+    char header[256];
+    if (strcmp(info->media, "video") != 0)
+        return err_set(reterr, SWT_E_UNSUPPORTED, "y4m holds pictures, and '%s' has none",
+                       info->stream);
+    int rc = files_y4m_header(info->pixel, info->width, info->height, info->rate, p->sar, p->range,
+                              p->chroma, p->field_order, header, reterr);
+    if (rc >= 0)
+        rc = put(fd, header, strlen(header), reterr);
+    return rc < 0 ? rc : put_frames(w, fd, "FRAME\n", reterr);
+}
+
+/* One line an entry; entries of several frames stand once, with the frames of theirs that are in the window. */
+static int ndjson_line(const struct store_frame *f, int64_t frames, const char *stream,
+                       bool is_packets, char *line, size_t cap)
+{
+    const struct entry *e = &f->entry;
+    char src[32] = "null", wall[32] = "null";
+    if (e->src_pts != INT64_MIN)
+        (void)snprintf(src, sizeof src, "\"%" PRId64 "\"", e->src_pts);
+    if (f->wall_ns != INT64_MIN)
+        (void)snprintf(wall, sizeof wall, "\"%" PRId64 "\"", f->wall_ns);
+    bool is_first = is_packets || e->pos == f->frame;
+    return snprintf(line, cap,
+                    "{\"stream\":\"%s\",\"frame\":%" PRIu64 ",\"frames\":%" PRId64
+                    ",\"pts_ns\":\"%" PRId64 "\",\"wall_ns\":%s,\"src_pts\":%s,\"key\":%s,\"gap\":%"
+                                             "s,\"discont\":%s,\"dropped_before\":%u,"
+                    "\"damaged\":%s,\"bytes\":%" PRIu64 ",\"segment\":%" PRIu64
+                    ",\"offset\":%" PRIu64 ",\"crc32c\":\"%08x\"}\n",
+                    stream, f->frame, frames, f->time_ns, wall, src,
+                    e->flags & SEG_FLAG_KEY ? "true" : "false",
+                    is_first && e->flags & SEG_FLAG_GAP ? "true" : "false",
+                    is_first && e->flags & SEG_FLAG_DISCONT ? "true" : "false",
+                    is_first ? e->dropped_before : 0,
+                    e->flags & (SEG_FLAG_DAMAGED | SEG_FLAG_CORRUPT) ? "true" : "false",
+                    f->entry_bytes, f->segment_base, f->offset, e->crc_payload);
+}
+
+/* How many frames of the window from `i` on lie in the entry of its frame i. */
+static int64_t same_entry(struct window *w, int64_t i, const struct store_frame *first)
+{
+    int64_t n = 1;
+    struct store_frame f;
+    while (i + n < window_info(w)->n_frames && window_entry(w, i + n, &f, NULL) >= 0 &&
+           f.entry_no == first->entry_no && f.frame == first->frame + (uint64_t)n)
+        n++;
+    return n;
+}
+
+static int write_ndjson(struct window *w, int fd, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    bool is_packets = window_kind(w) == SEG_KIND_PACKETS;
+    for (int64_t i = 0; i < info->n_frames;) {
+        struct store_frame f;
+        char line[600];
+        int rc = window_entry(w, i, &f, reterr);
+        if (rc == SWT_E_NO_WINDOW) {
+            i++;
+            continue;
+        }
+        if (rc < 0)
+            return rc;
+        int64_t n = is_packets ? 1 : same_entry(w, i, &f);
+        int len = ndjson_line(&f, n, info->stream, is_packets, line, sizeof line);
+        rc = put(fd, line, (size_t)len, reterr);
+        if (rc < 0)
+            return rc;
+        i += n;
+    }
+    return 0;
+}
+
+int output_write(struct window *w, enum swt_file_format format, int fd, struct swt_diag *reterr)
+{
+    switch (format) {
+    case SWT_FORMAT_RAW:
+        return write_raw(w, fd, reterr);
+    case SWT_FORMAT_NPY:
+        return write_npy(w, fd, reterr);
+    case SWT_FORMAT_WAV:
+        return write_wav(w, fd, reterr);
+    case SWT_FORMAT_Y4M:
+        return write_y4m(w, fd, reterr);
+    case SWT_FORMAT_NDJSON:
+        return write_ndjson(w, fd, reterr);
+    case SWT_FORMAT_NONE:
+    case SWT_N_FILE_FORMATS:
+        break;
+    }
+    return err_set(reterr, SWT_E_USAGE, "no such file format");
+}
+
+/* ---- files --------------------------------------------------------------------------------------- */
+
+static void remove_file(char **path)
+{
+    if (*path && **path)
+        (void)unlink(*path);
+    free(*path);
+    *path = NULL;
+}
+
+/* A regular file is replaced whole; anything else that is there (a pipe, /dev/null) is written into. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static int write_special(struct window *w, enum swt_file_format format, const char *path,
+                         struct swt_diag *reterr)
+{
+    int fd AUTO(io_close) = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(reterr, errno, path, "cannot open the output");
+    return output_write(w, format, fd, reterr);
+}
+
+int output_save(struct window *w, enum swt_file_format format, const char *path,
+                struct swt_diag *reterr)
+{
+    if (is_special(path))
+        return write_special(w, format, path, reterr);
+    AUTO(remove_file) char *tmp = NULL;
+    if (asprintf(&tmp, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        tmp = NULL;
+        return err_set(reterr, -ENOMEM, "out of memory");
+    }
+    int fd AUTO(io_close) = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        int errnum = errno;
+        *tmp = '\0';
+        return err_errno(reterr, errnum, path, "cannot create the output");
+    }
+    int rc = output_write(w, format, fd, reterr);
+    if (rc < 0)
+        return rc;
+    if (close(fd) < 0)
+        rc = err_errno(reterr, errno, path, "cannot write the output");
+    fd = -1;
+    if (rc >= 0 && rename(tmp, path) < 0)
+        rc = err_errno(reterr, errno, path, "cannot name the output");
+    if (rc >= 0)
+        *tmp = '\0';
+    return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h - inside of a stream reader, shared by the reader_*.c files. One thread at a time.
+ *
+ * Functions named *_once may return -ESTALE: a segment vanished or was replaced while they worked. Public
+ * functions then look at the directory again and repeat (reader_again); -ESTALE never leaves this room.
+ */
+#ifndef STORE_READER_H
+#define STORE_READER_H
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "store/control.h"
+#include "store/dir.h"
+#include "store/segscan.h"
+
+#define READER_BLOCK_ENTRIES 128u /* index entries read together: 8 KiB */
+#define READER_BLOCKS        16u
+#define READER_FDS           48u  /* segment descriptors kept open at most */
+#define READER_RANKS         256u /* frames of packets whose order is worked out together */
+
+/* A segment that has been opened once. */
+struct rseg {
+    uint64_t base;
+    dev_t dev;
+    ino_t ino;
+    int fd;        /* -1: closed for now */
+    uint64_t used; /* stamp for choosing which descriptor to close */
+    uint64_t file_bytes;
+    struct super super;
+    struct slot slot;
+    uint64_t
+        run_end; /* frame at which the run ends, for runs that have ended; UINT64_MAX: not known */
+    /* reader_map.c */
+    const struct rmap *map; /* reservation it is mapped in; borrowed; NULL: none */
+    uint64_t map_end;       /* flat address up to which it is mapped there */
+    const uint8_t *packets; /* payload of a packet segment, NULL: not mapped */
+};
+
+/* Address space, kept until close. */
+struct rmap {
+    struct rmap *next;
+    uint8_t *addr;
+    uint64_t bytes;
+    uint64_t run_no, flat; /* tensor: run and flat address at `addr` */
+    bool is_run; /* holds whatever of the run is touched; else one window or one segment */
+};
+
+struct rblock {
+    const struct rseg *seg; /* NULL: empty */
+    uint64_t no;            /* of the block in its segment */
+    uint64_t used;
+    struct seg_entry entries[READER_BLOCK_ENTRIES];
+};
+
+struct rrun {
+    uint64_t run_no;
+    struct params *params; /* heap, so that borrowed pointers stay */
+};
+
+/* A picture of a packet stream, by display order. */
+struct rpic {
+    int64_t time_ns;
+    uint64_t ordinal, entry_no; /* in decode order */
+};
+
+struct store_reader {
+    const char *path; /* of the recording; borrowed from the dir */
+    int stream_fd, seg_fd;
+    struct stream_meta meta;
+
+    /* how far it reaches */
+    struct control control;
+    bool is_live, is_settled; /* settled: recovered since the writer left */
+    bool is_sealed;           /* the newest segment, as recovery saw it */
+    int64_t writer_pid;
+    uint64_t first_frame, end_frame, first_entry, end_entry, durable_frames;
+    uint64_t
+        first_base; /* base that first_frame and first_entry were worked out from; UINT64_MAX: none */
+
+    /* the directory as last read; segs[i] NULL: not opened yet */
+    uint64_t *bases;
+    struct rseg **segs;
+    size_t n;
+    struct timespec listed_mtime;
+    int64_t listed_wall_ns;
+    struct rseg *open[READER_FDS]; /* those with a descriptor */
+    size_t n_open;
+    uint64_t stamp;
+
+    struct rblock *blocks; /* READER_BLOCKS */
+    struct rrun *runs;     /* touched so far */
+    size_t n_runs;
+
+    struct rmap *maps;
+    uint64_t n_maps, max_maps;
+
+    /* ranks worked out last: pics[0 .. n_pics - 1] are frames pics_first, … */
+    struct rpic *pics;
+    size_t n_pics;
+    uint64_t pics_first;
+
+    struct {                    /* entry found last, tensor streams: frames mostly come in order */
+        const struct rseg *seg; /* NULL: none */
+        uint64_t k;
+        struct entry entry;
+    } hit;
+
+    struct segscan totals; /* of the newest segment, for totals_seg, up to entry totals_next */
+    const struct rseg *totals_seg;
+    uint64_t totals_next;
+
+    struct anchor *anchors;
+    size_t n_anchors;
+    int64_t anchors_boot_ns; /* when read; INT64_MIN: not yet */
+};
+
+/* ---- reader_seg.c: the segments, their descriptors and index entries ------------------------------- */
+
+int rseg_list(struct store_reader *r, bool *ret_changed, struct swt_diag *reterr);
+/* The same where the directory has changed since. */
+int rseg_list_if_changed(struct store_reader *r, bool *ret_changed, struct swt_diag *reterr);
+void rseg_done(struct store_reader *r);
+
+/* Segment i of the list, opened before or now. */
+int rseg_get(struct store_reader *r, size_t i, struct rseg **ret_seg, struct swt_diag *reterr);
+/* Its descriptor, good until the next call of a rseg_ function. */
+int rseg_fd(struct store_reader *r, struct rseg *seg, struct swt_diag *reterr);
+/* Is the file at least so long? Looks again before it says no: 1, 0, -errno. */
+int rseg_reaches(struct store_reader *r, struct rseg *seg, uint64_t bytes, struct swt_diag *reterr);
+/* Entry k of a segment: 1 valid, 0 not, -errno. */
+int rseg_entry(struct store_reader *r, struct rseg *seg, uint64_t k, struct entry *ret_entry);
+/* Entries of segment i that may be read (a bound only, where its successor cannot be read). */
+int rseg_entries(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_n);
+
+/* Last segment whose base is <= `base`. The list is not empty and bases[0] <= base. */
+size_t rseg_by_base(const struct store_reader *r, uint64_t base);
+/* Last segment that can be read whose number by `get` is <= x; 0 if none. */
+typedef uint64_t rseg_number(const struct super *s);
+int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t *ret_i,
+                   struct swt_diag *reterr);
+/* End of the run of segment i, as a frame number. */
+int rseg_run_end(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_end,
+                 struct swt_diag *reterr);
+
+/* Say what is damaged: path, offset, stream, frame (-1 none). Returns SWT_E_CORRUPT. */
+int rseg_corrupt(const struct store_reader *r, uint64_t base, int64_t offset, int64_t frame,
+                 struct swt_diag *reterr, const char *fmt, ...) PRINTF_LIKE(6, 7);
+/* An entry that must be there is not: looks again (-ESTALE), else says what is damaged or missing. */
+int rseg_lost_entry(struct store_reader *r, size_t i, uint64_t k, int64_t frame,
+                    struct swt_diag *reterr);
+
+/* ---- reader.c -------------------------------------------------------------------------------------- */
+
+/* After a *_once function: true when it is to be repeated. */
+bool reader_again(struct store_reader *r, int *rc, int tries, struct swt_diag *reterr);
+
+/* ---- reader_frame.c -------------------------------------------------------------------------------- */
+
+/* SWT_E_NO_WINDOW unless first .. first + n - 1 are kept. */
+int reader_has(const struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr);
+int reader_params_once(struct store_reader *r, struct rseg *seg, const struct params **ret_params,
+                       struct swt_diag *reterr);
+/* A frame without wall time and run end. `ret_i`: its segment. */
+int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame *ret,
+                      size_t *ret_i, struct swt_diag *reterr);
+
+/* ---- reader_packet.c ------------------------------------------------------------------------------- */
+
+/* Entry by number, segment and index in it. */
+int packet_entry_once(struct store_reader *r, uint64_t entry_no, struct entry *ret_entry,
+                      size_t *ret_i, struct swt_diag *reterr);
+/* Entry number of a frame. */
+int packet_of_frame_once(struct store_reader *r, uint64_t frame, uint64_t *ret_entry_no,
+                         struct swt_diag *reterr);
+/* First frame that can be shown when earlier segments are gone. */
+int packet_first_frame_once(struct store_reader *r, uint64_t *ret_frame, struct swt_diag *reterr);
+
+/* ---- reader_map.c ---------------------------------------------------------------------------------- */
+
+int map_once(struct store_reader *r, uint64_t first, uint64_t n, const uint8_t **ret_data,
+             struct swt_diag *reterr);
+/* Payload of a packet segment, mapped whole. */
+int map_packets_once(struct store_reader *r, struct rseg *seg, const uint8_t **ret_payload,
+                     struct swt_diag *reterr);
+void map_done(struct store_reader *r);
+
+#endif
