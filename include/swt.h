@@ -209,6 +209,47 @@ int swt_record_stream_get(const struct swt_record *record, size_t i, struct swt_
 /* Seal, sync and free. Accepts NULL and *record == NULL; sets *record = NULL. */
 void swt_record_close(struct swt_record **record);
 
+/* ---- appending --------------------------------------------------------------------------------- */
+
+/* Frames that a program makes itself, straight into a tensor stream: no input, no conversion, no thread of its own
+ * beside the helper that syncs. */
+struct swt_append;
+
+struct swt_append_spec {
+    const char *path;   /* the recording; created if it is not there */
+    const char *stream; /* NULL = "tensor" */
+    enum swt_dtype dtype;
+    int n_dims; /* shape of one frame, the time axis left out; 0 = one value */
+    int64_t shape[SWT_MAX_DIMS];
+    struct swt_ratio rate;   /* frames a second; num 0 = each append carries its time */
+    uint64_t segment_bytes;  /* > 0: payload bytes of a segment */
+    int64_t sync_ns;         /* time between syncs; 0 = each append; < 0 = default 1 s */
+    const char *control_dir; /* NULL = /dev/shm/swt-UID */
+    swt_log_fn *log;
+    void *log_arg;
+};
+void swt_append_spec_init(struct swt_append_spec *spec);
+
+/* errors: SWT_E_USAGE, SWT_E_BUSY (who holds the stream), SWT_E_UNSUPPORTED (a stream of another kind), -errno
+ * thread: one thread per writer; any number of readers in any process */
+int swt_append_open(const struct swt_append_spec *spec, struct swt_append **ret_append,
+                    struct swt_diag *reterr);
+
+/* Append `n` frames; when it returns they are visible to every reader and survive kill -9 (frames of less than 4 KiB are
+ * grouped: within 10 ms).
+ * shape:  [n][shape…] of dtype, row-major, no padding
+ * units:  time_ns: media time of the first frame, INT64_MIN = now (streams without a rate) or one frame after the last
+ * owner:  `data` stays the caller's; nothing is kept
+ * errors: -ENOSPC and other -errno: nothing of this call after `*ret_stored` (may be NULL) frames is stored */
+int swt_append_frames(struct swt_append *append, const void *data, int64_t n, int64_t time_ns,
+                      int64_t *ret_stored, struct swt_diag *reterr);
+
+/* Number that the next frame will get. */
+int64_t swt_append_next(const struct swt_append *append);
+
+/* Seal, sync, free. Accepts NULL; sets *append = NULL. The first error that cost durability, else 0. */
+int swt_append_close(struct swt_append **append, struct swt_diag *reterr);
+
 /* ---- looking ----------------------------------------------------------------------------------- */
 
 struct swt_recording;
@@ -339,6 +380,15 @@ struct swt_frame_info {
 int swt_window_open(struct swt_recording *recording, const struct swt_window_spec *spec,
                     struct swt_window **ret_window, struct swt_diag *reterr);
 void swt_window_close(struct swt_window **window);
+
+/* Resolve the same selection again on what is there now: `last 64` becomes the newest 64. Cheap: no allocation when the
+ * format is the same. A map taken before stays valid until swt_window_close.
+ * errors: as swt_window_open; on failure the window is as before */
+int swt_window_refresh(struct swt_window *window, struct swt_diag *reterr);
+
+/* Wait until the stream holds a frame that is newer than the window's view of it, at most `timeout_ns`.
+ * 1 there is one (refresh takes it in), 0 not. */
+int swt_window_wait(struct swt_window *window, int64_t timeout_ns, struct swt_diag *reterr);
 void swt_window_info_get(const struct swt_window *window, struct swt_window_info *ret_info);
 
 /* Details of frame i of the window, 0 <= i < n_frames. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "api/recording.h"
@@ -30,6 +31,8 @@ void swt_window_close(struct swt_window **window)
 
 static int check(const struct swt_window_spec *s, struct swt_diag *reterr)
 {
+    if (s->stream && strchr(s->stream, ','))
+        return err_set(reterr, SWT_E_USAGE, "one stream at a time: '%s' names several", s->stream);
     if (s->stride < 0 || s->width < 0 || s->height < 0 || s->width > 65536 || s->height > 65536)
         return err_set(reterr, SWT_E_USAGE,
                        "size and stride must be positive, and a side at most 65536");
@@ -68,6 +71,16 @@ int swt_window_open(struct swt_recording *recording, const struct swt_window_spe
     *ret_window = w;
     w = NULL;
     return 0;
+}
+
+int swt_window_refresh(struct swt_window *window, struct swt_diag *reterr)
+{
+    return window_refresh(window->inside, reterr);
+}
+
+int swt_window_wait(struct swt_window *window, int64_t timeout_ns, struct swt_diag *reterr)
+{
+    return window_wait(window->inside, timeout_ns, reterr);
 }
 
 void swt_window_info_get(const struct swt_window *window, struct swt_window_info *ret_info)

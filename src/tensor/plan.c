@@ -422,12 +422,12 @@ static int resolve(const struct view *v, const struct swt_window_spec *spec, str
 }
 
 int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
-                 struct swt_ratio rate, bool is_sound, struct plan *ret_plan,
-                 struct swt_diag *reterr)
+                 struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr)
 {
     struct view v = {.reader = reader, .rate = rate, .is_sound = is_sound};
     struct store_reader_state state;
-    AUTO(plan_done) struct plan p = {.stride = spec->stride > 0 ? spec->stride : 1};
+    *plan = (struct plan){
+        .pieces = plan->pieces, .cap = plan->cap, .stride = spec->stride > 0 ? spec->stride : 1};
     int rc = store_reader_refresh(reader, &state, reterr);
     if (rc >= 0)
         rc = store_reader_totals(reader, &v.t, reterr);
@@ -437,12 +437,6 @@ int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec
     v.end = (int64_t)state.end_frame;
     if (v.first == v.end)
         v.t.first_ns = v.t.last_ns = v.t.end_ns = 0;
-    rc = resolve(&v, spec, &p, reterr);
-    if (rc >= 0 && spec->no_gaps)
-        rc = check_gaps(&v, &p, reterr);
-    if (rc < 0)
-        return rc;
-    *ret_plan = p;
-    p = (struct plan){0};
-    return 0;
+    rc = resolve(&v, spec, plan, reterr);
+    return rc >= 0 && spec->no_gaps ? check_gaps(&v, plan, reterr) : rc;
 }

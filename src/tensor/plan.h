@@ -27,11 +27,11 @@ struct plan {
 };
 
 /* Resolve `spec` on what the reader sees now. `rate`: frames a second, {0, 1} none; `is_sound`: chosen by time
- * it has exactly round(rate * duration) samples, missing ones as PLAN_ZERO.
+ * it has exactly round(rate * duration) samples, missing ones as PLAN_ZERO. `plan` is zeroed at first; its memory is
+ * used again, and what it held is gone also on failure.
  * errors: SWT_E_NO_WINDOW, SWT_E_GAP, SWT_E_USAGE, SWT_E_CORRUPT */
 int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
-                 struct swt_ratio rate, bool is_sound, struct plan *ret_plan,
-                 struct swt_diag *reterr);
+                 struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr);
 void plan_done(struct plan *plan);
 
 /* Piece and position in it of frame `i` of the window; i < n_frames. */

@@ -19,7 +19,8 @@ struct window {
     struct store_reader *reader; /* borrowed */
     struct swt_window_spec spec;
     struct log_to log;
-    struct plan plan;
+    struct plan plan, spare; /* spare: the next one is made here, then they change places */
+    uint64_t end_frame;      /* of the stream, as the plan saw it */
     enum seg_kind kind;
     const struct params *params; /* of the run being converted; borrowed from the reader */
     uint64_t run_base;           /* first frame of that run */
@@ -35,6 +36,7 @@ void window_close(struct window **window)
     if (!w)
         return;
     plan_done(&w->plan);
+    plan_done(&w->spare);
     converter_free(&w->converter);
     decode_free(&w->decode);
     free(w);
@@ -308,8 +310,10 @@ int window_open(struct store_reader *reader, const char *name, const struct swt_
     if (rc < 0)
         return rc;
     w->kind = state.kind;
+    w->end_frame = state.end_frame;
     rc = plan_resolve(reader, spec, w->params->rate, is_sound(w->params), &w->plan, reterr);
     w->spec.frames = NULL;
+    w->spec.n_frames = 0;
     int64_t first = first_real(&w->plan);
     if (rc >= 0 && first >= 0) {
         struct store_frame f;
@@ -325,6 +329,83 @@ int window_open(struct store_reader *reader, const char *name, const struct swt_
     *ret_window = w;
     w = NULL;
     return 0;
+}
+
+/* ---- again --------------------------------------------------------------------------------------- */
+
+static void swap_plans(struct window *w)
+{
+    struct plan p = w->plan;
+    w->plan = w->spare;
+    w->spare = p;
+}
+
+/* The new plan lies in the run of the old one, so that the shape of a frame is as it was. */
+static int same_run(struct window *w, bool *ret_same, struct swt_diag *reterr)
+{
+    int64_t first = first_real(&w->plan);
+    struct store_frame f;
+    *ret_same = true;
+    if (first < 0)
+        return 0;
+    int rc = store_reader_frame(w->reader, (uint64_t)first, &f, reterr);
+    const struct plan_piece *last = &w->plan.pieces[w->plan.n_pieces - 1];
+    int64_t end = plan_frame(&w->plan, last, last->n - 1);
+    *ret_same = rc >= 0 && f.run_base_frame == w->run_base && end < (int64_t)f.run_end_frame;
+    return rc;
+}
+
+/* Shape anew for the plan as it is now; the first frame's run decides. */
+static int reshape(struct window *w, struct swt_diag *reterr)
+{
+    int64_t first = first_real(&w->plan);
+    struct store_frame f;
+    int rc = store_reader_frame(w->reader, (uint64_t)first, &f, reterr);
+    if (rc >= 0)
+        rc = store_reader_params(w->reader, f.frame, &w->params, reterr);
+    if (rc < 0)
+        return rc;
+    w->run_base = f.run_base_frame;
+    converter_free(&w->converter);
+    return fill_info(w, reterr);
+}
+
+static void set_counts(struct window *w)
+{
+    bool planes_first = w->spec.layout == SWT_LAYOUT_CTHW && w->info.n_dims == 4;
+    w->info.n_frames = w->info.shape[planes_first ? 1 : 0] = w->plan.n_frames;
+    w->info.n_valid = w->plan.n_valid;
+    w->info.bytes = (uint64_t)w->plan.n_frames * w->info.frame_bytes;
+}
+
+int window_refresh(struct window *w, struct swt_diag *reterr)
+{
+    bool same = true;
+    struct store_reader_state state;
+    if (w->spec.select == SWT_SELECT_FRAMES)
+        return 0;
+    int rc = plan_resolve(w->reader, &w->spec, w->params->rate, is_sound(w->params), &w->spare,
+                          reterr);
+    if (rc < 0)
+        return rc;
+    swap_plans(w);
+    rc = same_run(w, &same, reterr);
+    if (rc >= 0 && !same)
+        rc = reshape(w, reterr);
+    if (rc >= 0)
+        rc = store_reader_refresh(w->reader, &state, reterr);
+    if (rc < 0) {
+        swap_plans(w);
+        return rc;
+    }
+    set_counts(w);
+    w->end_frame = state.end_frame;
+    return 0;
+}
+
+int window_wait(struct window *w, int64_t timeout_ns, struct swt_diag *reterr)
+{
+    return store_reader_wait(w->reader, w->end_frame, timeout_ns, reterr);
 }
 
 /* ---- filling ------------------------------------------------------------------------------------- */

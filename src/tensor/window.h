@@ -13,6 +13,9 @@ struct window; /* one thread; the reader must outlive it */
  * errors: those of swt_window_open */
 int window_open(struct store_reader *reader, const char *name, const struct swt_window_spec *spec,
                 struct window **ret_window, struct swt_diag *reterr);
+/* Resolve again; on failure the window is as before. Wait: 1 a newer frame is there, 0 not. */
+int window_refresh(struct window *w, struct swt_diag *reterr);
+int window_wait(struct window *w, int64_t timeout_ns, struct swt_diag *reterr);
 void window_close(struct window **w);
 
 const struct swt_window_info *window_info(const struct window *w);
