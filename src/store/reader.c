@@ -245,6 +245,8 @@ static int refresh_once(struct store_reader *r, struct swt_diag *reterr)
         if (kept > r->first_frame)
             r->first_frame = kept;
     }
+    if (r->first_frame > r->end_frame || r->first_entry > r->end_entry)
+        r->first_base = UINT64_MAX; /* nothing is kept: to be worked out again */
     if (r->first_frame > r->end_frame)
         r->first_frame = r->end_frame;
     if (r->first_entry > r->end_entry)

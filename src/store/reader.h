@@ -19,6 +19,7 @@
 #define READER_BLOCKS        16u
 #define READER_FDS           48u  /* segment descriptors kept open at most */
 #define READER_RANKS         256u /* frames of packets whose order is worked out together */
+#define READER_HOLES         64u
 
 /* A segment that has been opened once. */
 struct rseg {
@@ -41,7 +42,9 @@ struct rseg {
 /* Address space, kept until close. */
 struct rmap {
     struct rmap *next;
-    uint8_t *addr;
+    void *raw; /* as mmap gave it */
+    uint64_t raw_bytes;
+    uint8_t *addr; /* in it, aligned */
     uint64_t bytes;
     uint64_t run_no, flat; /* tensor: run and flat address at `addr` */
     bool is_run; /* holds whatever of the run is touched; else one window or one segment */
@@ -63,6 +66,11 @@ struct rrun {
 struct rpic {
     int64_t time_ns;
     uint64_t ordinal, entry_no; /* in decode order */
+};
+
+/* Decode ordinals from .. to - 1 that are missing. */
+struct rhole {
+    uint64_t from, to;
 };
 
 struct store_reader {
@@ -96,10 +104,13 @@ struct store_reader {
     struct rmap *maps;
     uint64_t n_maps, max_maps;
 
-    /* ranks worked out last: pics[0 .. n_pics - 1] are frames pics_first, … */
+    /* Order of pictures worked out last: `pics` by time, from decode ordinals pics_from on. It answers for
+     * frames pics_first .. pics_end - 1. */
     struct rpic *pics;
     size_t n_pics;
-    uint64_t pics_first;
+    uint64_t pics_from, pics_first, pics_end;
+    struct rhole holes[READER_HOLES]; /* ordinals whose entries cannot be read */
+    size_t n_holes;
 
     struct {                    /* entry found last, tensor streams: frames mostly come in order */
         const struct rseg *seg; /* NULL: none */
@@ -162,6 +173,8 @@ bool reader_again(struct store_reader *r, int *rc, int tries, struct swt_diag *r
 int reader_has(const struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr);
 int reader_params_once(struct store_reader *r, struct rseg *seg, const struct params **ret_params,
                        struct swt_diag *reterr);
+/* Have the wall-clock anchors, fresh enough. */
+int reader_anchors(struct store_reader *r);
 /* A frame without wall time and run end. `ret_i`: its segment. */
 int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame *ret,
                       size_t *ret_i, struct swt_diag *reterr);

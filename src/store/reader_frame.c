@@ -180,21 +180,28 @@ int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame
     return 0;
 }
 
-/* Wall time by the anchors; they are read again while the stream grows. */
-static int64_t wall_of(struct store_reader *r, const struct super *s, int64_t capture_ns)
+int reader_anchors(struct store_reader *r)
 {
     int64_t now = clock_boot_ns();
-    if (r->anchors_boot_ns == INT64_MIN ||
-        (r->is_live && now - r->anchors_boot_ns > ANCHORS_OLD_NS)) {
-        struct anchor *anchors = NULL;
-        size_t n = 0;
-        r->anchors_boot_ns = now;
-        if (dir_anchors_read(r->stream_fd, &anchors, &n) == 0) {
-            free(r->anchors);
-            r->anchors = anchors;
-            r->n_anchors = n;
-        }
-    }
+    bool is_read = r->anchors_boot_ns != INT64_MIN;
+    if (is_read && !(r->is_live && now - r->anchors_boot_ns > ANCHORS_OLD_NS))
+        return 0;
+    struct anchor *anchors = NULL;
+    size_t n = 0;
+    int rc = dir_anchors_read(r->stream_fd, &anchors, &n);
+    if (rc < 0)
+        return rc;
+    r->anchors_boot_ns = now;
+    free(r->anchors);
+    r->anchors = anchors;
+    r->n_anchors = n;
+    return 0;
+}
+
+/* Without anchors there is no wall time, and that is all. */
+static int64_t wall_of(struct store_reader *r, const struct super *s, int64_t capture_ns)
+{
+    (void)reader_anchors(r);
     return dir_wall_ns(r->anchors, r->n_anchors, s->boot_id, capture_ns);
 }
 

@@ -416,24 +416,43 @@ int rseg_run_end(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *r
 
 /* ---- what is missing ------------------------------------------------------------------------------- */
 
+/* What lies between segment i and the next, if that is where entry k would be: 0 nothing is missing. */
+static int say_missing(struct store_reader *r, size_t i, const struct rseg *seg, uint64_t k,
+                       int64_t frame, struct swt_diag *reterr)
+{
+    struct rseg *next = NULL;
+    struct swt_diag why = {0};
+    if (i + 1 == r->n)
+        return 0;
+    int rc = rseg_get(r, i + 1, &next, &why);
+    if (rc == SWT_E_CORRUPT && r->meta.kind == SEG_KIND_PACKETS &&
+        k >= r->bases[i + 1] - seg->super.base_entry) {
+        err_frame(&why, frame);
+        if (reterr)
+            *reterr = why;
+        return rc;
+    }
+    if (rc < 0 || next->super.segment_no <= seg->super.segment_no + 1)
+        return 0;
+    return rseg_corrupt(r, seg->base, -1, frame, reterr,
+                        "%" PRIu64 " segment(s) missing between %020" PRIu64 ".swt and %020" PRIu64
+                        ".swt",
+                        next->super.segment_no - seg->super.segment_no - 1, seg->base, next->base);
+}
+
 int rseg_lost_entry(struct store_reader *r, size_t i, uint64_t k, int64_t frame,
                     struct swt_diag *reterr)
 {
     bool changed = false;
-    uint64_t base = r->bases[i];
-    int rc = rseg_list(r, &changed, reterr);
+    struct rseg *seg = NULL;
+    int rc = rseg_list_if_changed(r, &changed, reterr);
     if (rc < 0 || changed)
         return rc < 0 ? rc : -ESTALE;
-    struct rseg *seg = NULL, *next = NULL;
     rc = rseg_get(r, i, &seg, reterr);
+    if (rc == 0)
+        rc = say_missing(r, i, seg, k, frame, reterr);
     if (rc < 0)
         return rc;
-    if (i + 1 < r->n && rseg_get(r, i + 1, &next, NULL) == 0 &&
-        next->super.segment_no > seg->super.segment_no + 1)
-        return rseg_corrupt(
-            r, base, -1, frame, reterr,
-            "%" PRIu64 " segment(s) missing between %020" PRIu64 ".swt and %020" PRIu64 ".swt",
-            next->super.segment_no - seg->super.segment_no - 1, base, r->bases[i + 1]);
-    return rseg_corrupt(r, base, (int64_t)(seg->super.index_off + k * SEG_ENTRY_BYTES), frame,
+    return rseg_corrupt(r, seg->base, (int64_t)(seg->super.index_off + k * SEG_ENTRY_BYTES), frame,
                         reterr, "index entry %" PRIu64 " is damaged", seg->super.base_entry + k);
 }

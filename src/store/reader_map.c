@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader_map.c - the bytes of a run as one array: address space is reserved once, and segments are mapped
+ * into it where the run's flat addresses put them. The mapping is the lease: what is mapped stays readable
+ * until close, whatever retention unlinks.
+ *
+ * Why the pieces fit. Segment k is mapped from its seam, that is from the 64 KiB boundary at or below its
+ * first byte, up to the boundary at or below the first byte of k + 1, or to its own end if it is the newest
+ * of the run. A seam holds the same bytes as the run has there, so that when k + 1 appears and is mapped
+ * over the tail of k, nothing changes under anybody who reads.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/crc.h"
+#include "base/size.h"
+#include "store/reader.h"
+
+#define RESERVE_LEAST (UINT64_C(64) << 30) /* design.md, Storage 3 */
+#define RESERVE_MOST  (UINT64_C(1) << 40)
+#define HUGE_BYTES    (UINT64_C(2) << 20) /* addresses are congruent to flat addresses modulo this */
+
+/* ---- address space --------------------------------------------------------------------------------- */
+
+void map_done(struct store_reader *r)
+{
+    for (struct rmap *m = r->maps, *next; m; m = next) {
+        next = m->next;
+        (void)munmap(m->raw, m->raw_bytes); /* cannot fail on what mmap gave */
+        free(m);
+    }
+    r->maps = NULL;
+}
+
+static int count_map(struct store_reader *r, struct swt_diag *reterr)
+{
+    if (r->n_maps >= r->max_maps)
+        return err_at(reterr, -ENOMEM, r->path, -1,
+                      "%" PRIu64
+                      " mappings are in use, half of vm.max_map_count: close the reader, or "
+                      "raise that limit",
+                      r->n_maps);
+    r->n_maps++;
+    return 0;
+}
+
+/* Reserve `bytes` for flat addresses from `flat` on. NULL: no such room. */
+static struct rmap *reserve(struct store_reader *r, uint64_t run_no, uint64_t flat, uint64_t bytes,
+                            bool is_run)
+{
+    uint64_t raw_bytes = 0;
+    if (!size_add(bytes, HUGE_BYTES, &raw_bytes))
+        return NULL;
+    void *raw = mmap(NULL, raw_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                     0);
+    if (raw == MAP_FAILED)
+        return NULL;
+    struct rmap *m = calloc(1, sizeof *m);
+    if (!m) {
+        (void)munmap(raw, raw_bytes); /* cannot fail */
+        return NULL;
+    }
+    uint64_t shift = (flat - (uint64_t)(uintptr_t)raw) % HUGE_BYTES;
+    *m = (struct rmap){.next = r->maps,
+                       .raw = raw,
+                       .raw_bytes = raw_bytes,
+                       .addr = (uint8_t *)raw + shift,
+                       .bytes = bytes,
+                       .run_no = run_no,
+                       .flat = flat,
+                       .is_run = is_run};
+    r->maps = m;
+    r->n_maps++;
+    return m;
+}
+
+/* A stretch of flat addresses of the run of `seg`. */
+struct span {
+    uint64_t from, to;
+};
+
+static bool holds(const struct rmap *m, const struct rseg *seg, const struct span *want)
+{
+    return m->run_no == seg->super.run_no && want->from >= m->flat &&
+           want->to - m->flat <= m->bytes;
+}
+
+/* Flat addresses that the kept part of the run takes now, and those its newest segment may still fill. */
+static void run_size(const struct store_reader *r, const struct rseg *seg, uint64_t run_end,
+                     uint64_t *ret_from, uint64_t *ret_now, bool *ret_grows)
+{
+    const struct super *s = &seg->super;
+    uint64_t first = r->first_frame > s->run_base_frame ? r->first_frame : s->run_base_frame;
+    *ret_from = size_down(super_flat(s, first), SEG_SEAM_BYTES);
+    *ret_now = super_flat(s, run_end) - *ret_from;
+    *ret_grows = run_end >= r->end_frame;
+}
+
+/* Room for the run as it is and as it may become; where that cannot be had, for what is wanted. */
+static struct rmap *reserve_run(struct store_reader *r, const struct rseg *seg, uint64_t run_end,
+                                const struct span *want)
+{
+    uint64_t from, now, bytes;
+    bool grows;
+    run_size(r, seg, run_end, &from, &now, &grows);
+    if (want->from < from)
+        from = want->from;
+    uint64_t least = want->to - from > now ? want->to - from : now;
+    least = size_up(least, SEG_SEAM_BYTES);
+    bytes = least;
+    if (grows) {
+        bytes = least < RESERVE_MOST / 4 ? least * 4 : RESERVE_MOST;
+        bytes = bytes < RESERVE_LEAST ? RESERVE_LEAST : bytes;
+        bytes = bytes < least ? least : bytes;
+    }
+    for (;; bytes = bytes / 2 > least ? size_up(bytes / 2, SEG_SEAM_BYTES) : least) {
+        struct rmap *m = reserve(r, seg->super.run_no, from, bytes, true);
+        if (m || bytes == least)
+            return m ? m : reserve(r, seg->super.run_no, want->from, want->to - want->from, true);
+    }
+}
+
+static int find_space(struct store_reader *r, const struct rseg *seg, uint64_t run_end,
+                      const struct span *want, const struct rmap **ret_map, struct swt_diag *reterr)
+{
+    for (const struct rmap *m = r->maps; m; m = m->next) {
+        if (m->is_run && holds(m, seg, want)) {
+            *ret_map = m;
+            return 0;
+        }
+    }
+    *ret_map = reserve_run(r, seg, run_end, want);
+    if (!*ret_map)
+        return err_at(reterr, -ENOMEM, r->path, -1,
+                      "no address space for %" PRIu64 " bytes in one piece", want->to - want->from);
+    return 0;
+}
+
+/* ---- mapping --------------------------------------------------------------------------------------- */
+
+/* Map with the lease. The lock belongs to the open file, which the mapping keeps after the descriptor has been
+ * closed. Where locks do not work, the unlinked file still stays readable under the mapping. */
+static int map_file(struct store_reader *r, struct rseg *seg, uint8_t *addr, uint64_t bytes,
+                    uint64_t off, struct swt_diag *reterr)
+{
+    struct flock lease = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int fd = rseg_fd(r, seg, reterr);
+    if (fd < 0)
+        return fd;
+    int rc = count_map(r, reterr);
+    if (rc < 0)
+        return rc;
+    (void)fcntl(fd, F_OFD_SETLK, &lease);
+    void *at = mmap(addr, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, (off_t)off);
+    return at == MAP_FAILED ? err_errno(reterr, errno, r->path, "map segment") : 0;
+}
+
+/* Up to where segment i is to be mapped. A damaged successor gives no seam: then up to the 64 KiB boundary
+ * above its first byte, as far as the next good one leaves that free. */
+static int map_end(struct store_reader *r, size_t i, const struct rseg *seg, uint64_t run_end,
+                   uint64_t *ret_end)
+{
+    const struct super *s = &seg->super;
+    uint64_t end = UINT64_MAX;
+    for (size_t j = i + 1; j < r->n; j++) {
+        struct rseg *next = NULL;
+        int rc = rseg_get(r, j, &next, NULL);
+        if (rc < 0 && rc != SWT_E_CORRUPT)
+            return rc;
+        if (rc == 0 && next->super.run_no != s->run_no)
+            break;
+        uint64_t flat = super_flat(s, r->bases[j]);
+        if (rc == 0) {
+            uint64_t seam = size_down(flat, SEG_SEAM_BYTES);
+            *ret_end = end < seam ? end : seam;
+            return 0;
+        }
+        if (end == UINT64_MAX)
+            end = size_up(flat, SEG_SEAM_BYTES);
+    }
+    if (end == UINT64_MAX && i + 1 < r->n)
+        end = size_up(super_flat(s, run_end), SEG_SEAM_BYTES);
+    else if (end == UINT64_MAX)
+        end = size_up(super_flat(s, s->base_frame) + s->data_cap, SEG_SEAM_BYTES);
+    *ret_end = end;
+    return 0;
+}
+
+/* Map segment i as far as it belongs into `m`, unless it is there. */
+static int map_segment(struct store_reader *r, size_t i, struct rseg *seg, uint64_t run_end,
+                       const struct rmap *m, struct swt_diag *reterr)
+{
+    const struct super *s = &seg->super;
+    uint64_t end = 0, flat = super_flat(s, s->base_frame);
+    struct span part = {.from = size_down(flat, SEG_SEAM_BYTES)};
+    int rc = map_end(r, i, seg, run_end, &end);
+    if (rc < 0 || (seg->map == m && seg->map_end >= end))
+        return rc;
+    part.to = end - m->flat < m->bytes ? end : m->flat + m->bytes;
+    part.from = part.from > m->flat ? part.from : m->flat;
+    if (part.to > part.from) {
+        uint64_t off = s->data_off - (flat - part.from);
+        if (part.from > flat)
+            off = s->data_off + (part.from - flat);
+        rc = map_file(r, seg, m->addr + (part.from - m->flat), part.to - part.from, off, reterr);
+        if (rc < 0)
+            return rc;
+    }
+    seg->map = m;
+    seg->map_end = end;
+    return 0;
+}
+
+/* ---- windows --------------------------------------------------------------------------------------- */
+
+/* Every byte that is given out must be in the file now: what it lost would fault. */
+static int check_length(struct store_reader *r, struct rseg *seg, uint64_t end_frame,
+                        struct swt_diag *reterr)
+{
+    const struct super *s = &seg->super;
+    uint64_t need = s->data_off;
+    if (end_frame > s->base_frame)
+        need += (end_frame - s->base_frame) * s->frame_bytes;
+    int rc = rseg_reaches(r, seg, need, reterr);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    uint64_t lost = s->base_frame;
+    if (seg->file_bytes > s->data_off)
+        lost += (seg->file_bytes - s->data_off) / s->frame_bytes;
+    return rseg_corrupt(r, seg->base, (int64_t)seg->file_bytes, (int64_t)lost, reterr,
+                        "segment is cut off: it ends at byte %" PRIu64 ", frame %" PRIu64
+                        " and later ones of it are lost",
+                        seg->file_bytes, lost);
+}
+
+/* Map segment i and those after it as far as their bytes lie in `want`. */
+static int map_window(struct store_reader *r, size_t i, uint64_t end_frame, uint64_t run_end,
+                      const struct span *want, const struct rmap *m, struct swt_diag *reterr)
+{
+    uint64_t flat = 0, run_no = 0;
+    for (bool is_first = true; i < r->n; i++, is_first = false) {
+        struct rseg *seg = NULL;
+        bool is_seam_only = r->bases[i] >= end_frame;
+        int rc = rseg_get(r, i, &seg, reterr);
+        if (rc == SWT_E_CORRUPT && is_seam_only && !is_first)
+            return 0; /* the one before is mapped past the boundary instead */
+        if (rc < 0)
+            return rc;
+        flat = size_down(super_flat(&seg->super, seg->super.base_frame), SEG_SEAM_BYTES);
+        if (!is_first && (seg->super.run_no != run_no || flat >= want->to))
+            return 0;
+        run_no = seg->super.run_no;
+        uint64_t next = i + 1 < r->n ? r->bases[i + 1] : UINT64_MAX;
+        rc = check_length(r, seg, next < end_frame ? next : end_frame, reterr);
+        if (rc == 0)
+            rc = map_segment(r, i, seg, run_end, m, reterr);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int refuse_runs(const struct store_reader *r, const struct rseg *seg, uint64_t run_end,
+                       struct swt_diag *reterr)
+{
+    int rc = err_at(reterr, SWT_E_RUNS, r->path, -1,
+                    "the format changes at frame %" PRIu64 ": run %" PRIu64
+                    " ends there and run %" PRIu64 " begins",
+                    run_end, seg->super.run_no, seg->super.run_no + 1);
+    err_stream(reterr, r->meta.name);
+    err_frame(reterr, (int64_t)run_end);
+    return rc;
+}
+
+int map_once(struct store_reader *r, uint64_t first, uint64_t n, const uint8_t **ret_data,
+             struct swt_diag *reterr)
+{
+    struct rseg *seg = NULL;
+    const struct rmap *m = NULL;
+    uint64_t run_end = 0;
+    int rc = reader_has(r, first, n, reterr);
+    if (rc < 0)
+        return rc;
+    if (r->n == 0 || r->bases[0] > first)
+        return -ESTALE;
+    size_t i = rseg_by_base(r, first);
+    rc = rseg_get(r, i, &seg, reterr);
+    if (rc == 0)
+        rc = rseg_run_end(r, i, seg, &run_end, reterr);
+    if (rc < 0)
+        return rc;
+    if (first + n > run_end)
+        return refuse_runs(r, seg, run_end, reterr);
+    uint64_t at = super_flat(&seg->super, first);
+    struct span want = {size_down(at, SEG_SEAM_BYTES),
+                        size_up(super_flat(&seg->super, first + n), SEG_SEAM_BYTES)};
+    rc = find_space(r, seg, run_end, &want, &m, reterr);
+    if (rc == 0)
+        rc = map_window(r, i, first + n, run_end, &want, m, reterr);
+    if (rc < 0)
+        return rc;
+    *ret_data = m->addr + (at - m->flat);
+    return 0;
+}
+
+int store_reader_map(struct store_reader *r, uint64_t first, uint64_t n, const void **ret_data,
+                     struct swt_diag *reterr)
+{
+    if (r->meta.kind != SEG_KIND_TENSOR)
+        return err_at(reterr, SWT_E_UNSUPPORTED, r->path, -1, "packets cannot be mapped as frames");
+    for (int tries = 0;; tries++) {
+        const uint8_t *data = NULL;
+        int rc = n > 0 ? map_once(r, first, n, &data, reterr) : reader_has(r, first, 1, reterr);
+        if (rc == 0)
+            *ret_data = data;
+        if (!reader_again(r, &rc, tries, reterr))
+            return rc;
+    }
+}
+
+int map_packets_once(struct store_reader *r, struct rseg *seg, const uint8_t **ret_payload,
+                     struct swt_diag *reterr)
+{
+    if (!seg->packets) {
+        /* data_off of packets is a multiple of 64 KiB, so of every page size: super_decode */
+        uint64_t bytes = size_up(seg->super.data_cap + 1, SEG_SEAM_BYTES);
+        struct rmap *m = reserve(r, seg->super.run_no, 0, bytes, false);
+        if (!m)
+            return err_errno(reterr, ENOMEM, r->path, "map segment");
+        int rc = map_file(r, seg, m->addr, bytes, seg->super.data_off, reterr);
+        if (rc < 0)
+            return rc;
+        seg->packets = m->addr;
+    }
+    *ret_payload = seg->packets;
+    return 0;
+}
+
+/* ---- checksums ------------------------------------------------------------------------------------- */
+
+/* The whole entry that covers a frame is checked; `ret_next`: the frame after it. */
+static int check_entry_once(struct store_reader *r, uint64_t frame, uint64_t *ret_next,
+                            struct swt_diag *reterr)
+{
+    struct store_frame f;
+    const uint8_t *data = NULL;
+    size_t i = 0;
+    int rc = reader_frame_once(r, frame, &f, &i, reterr);
+    if (rc == 0)
+        rc = map_once(r, f.entry.pos, f.entry.len, &data, reterr);
+    if (rc < 0)
+        return rc;
+    uint64_t n_bytes = f.entry.len * r->segs[i]->super.frame_bytes;
+    if (crc32c(0, data, n_bytes) != f.entry.crc_payload)
+        return rseg_corrupt(r, f.segment_base, (int64_t)f.offset, (int64_t)f.entry.pos, reterr,
+                            "frame %" PRIu64 " is damaged: wrong checksum", f.entry.pos);
+    *ret_next = f.entry.pos + f.entry.len;
+    return 0;
+}
+
+static int check_packet_once(struct store_reader *r, uint64_t frame, uint64_t *ret_next,
+                             struct swt_diag *reterr)
+{
+    uint64_t entry_no = 0;
+    struct store_packet p;
+    int rc = packet_of_frame_once(r, frame, &entry_no, reterr);
+    if (rc == 0)
+        rc = store_reader_packet(r, entry_no, true, &p, reterr);
+    if (rc == SWT_E_CORRUPT)
+        err_frame(reterr, (int64_t)frame);
+    *ret_next = frame + 1;
+    return rc;
+}
+
+int store_reader_check(struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr)
+{
+    int tries = 0;
+    for (uint64_t frame = first; n > 0 && frame - first < n;) {
+        uint64_t next = 0;
+        int rc = r->meta.kind == SEG_KIND_PACKETS ? check_packet_once(r, frame, &next, reterr)
+                                                  : check_entry_once(r, frame, &next, reterr);
+        if (rc == 0)
+            frame = next;
+        else if (!reader_again(r, &rc, tries++, reterr))
+            return rc;
+    }
+    return 0;
+}
