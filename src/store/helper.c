@@ -45,7 +45,7 @@ static void sync_failed(struct store_writer *w, struct segw *s, int r)
              "stream %s: the disk did not keep what was written (%s): frames from %llu on may not "
              "survive a "
              "power loss",
-             w->name, strerrordesc_np(-r), (unsigned long long)w->durable_frames);
+             w->name, err_text(r), (unsigned long long)w->durable_frames);
 }
 
 static void sync_done(struct store_writer *w, struct segw *s, uint64_t entries, uint64_t visible)
@@ -160,7 +160,7 @@ static void put_anchor(struct store_writer *w, const struct anchor *a)
     int r = dir_anchor_append(w->stream_fd, a);
     if (r < 0)
         log_line(&w->log, SWT_LOG_WARNING, "store", "stream %s: wall clock not noted: %s", w->name,
-                 strerrordesc_np(-r));
+                 err_text(r));
     w->clock_watch.anchored_boot_ns = a->boot_ns;
 }
 
@@ -199,7 +199,7 @@ static void keep_control(struct store_writer *w)
     if (r < 0)
         log_line(&w->log, SWT_LOG_WARNING, "store",
                  "stream %s: control file is gone and not made anew: %s", w->name,
-                 strerrordesc_np(-r));
+                 err_text(r));
 }
 
 /* Publish a group that has waited long enough; when to look again. `lock` is held. */

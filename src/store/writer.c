@@ -191,11 +191,12 @@ int writer_begin_segment(struct store_writer *w, uint64_t want_bytes, struct swt
     assert(w->group.e.len == 0);
     struct super s = {0};
     int r = keep_for_seam(w);
-    if (r == 0)
+    if (r == 0) {
+        writer_end_segment(w);
         r = super_fill(w, &s);
+    }
     if (r < 0)
         return writer_fail(w, r, "cannot begin a segment", reterr);
-    writer_end_segment(w);
     uint64_t entry_bytes = w->kind == SEG_KIND_PACKETS ? PACKET_ENTRY_BYTES : SMALL_ENTRY_BYTES;
     r = super_layout(&s, w->run.n_block, want_bytes, entry_bytes, reterr);
     if (r == 0)
