@@ -180,6 +180,7 @@ struct media_module {
  * the call that a thread is in, in the same place. */
 struct media_host {
     const struct log_to **(*log_slot)(void); /* of the calling thread; NULL in it: in no call */
+    bool *is_log_of_codec;                   /* the log function that knows decoders' own threads is set and stays */
 };
 
 /* The one symbol a module exports; `host` is kept. */

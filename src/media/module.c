@@ -28,7 +28,8 @@ static const struct log_to **log_slot(void)
     return &in_use;
 }
 
-static const struct media_host host = {log_slot};
+static bool is_log_of_codec;
+static const struct media_host host = {log_slot, &is_log_of_codec};
 
 static void close_handle(void **handle)
 {

@@ -21,20 +21,22 @@ static enum AVFieldOrder field_order_of_name(const char *name)
     return AV_FIELD_UNKNOWN;
 }
 
-#define NAMED(field, from_name, name)              \
+/* Names unknown to this FFmpeg leave a field unspecified. */
+#define NAMED(type, field, from_name, name)        \
     do {                                           \
         int v_ = (name)[0] ? from_name(name) : -1; \
         if (v_ >= 0)                               \
-            (field) = v_;                          \
+            (field) = (type)v_;                    \
     } while (0)
 
 static void set_colour(AVCodecParameters *par, const struct params *p)
 {
-    NAMED(par->color_space, av_color_space_from_name, p->matrix);
-    NAMED(par->color_range, av_color_range_from_name, p->range);
-    NAMED(par->color_primaries, av_color_primaries_from_name, p->primaries);
-    NAMED(par->color_trc, av_color_transfer_from_name, p->transfer);
-    NAMED(par->chroma_location, av_chroma_location_from_name, p->chroma);
+    NAMED(enum AVColorSpace, par->color_space, av_color_space_from_name, p->matrix);
+    NAMED(enum AVColorRange, par->color_range, av_color_range_from_name, p->range);
+    NAMED(enum AVColorPrimaries, par->color_primaries, av_color_primaries_from_name, p->primaries);
+    NAMED(enum AVColorTransferCharacteristic, par->color_trc, av_color_transfer_from_name,
+          p->transfer);
+    NAMED(enum AVChromaLocation, par->chroma_location, av_chroma_location_from_name, p->chroma);
 }
 
 static void set_picture(AVCodecParameters *par, const struct params *p)

@@ -55,6 +55,7 @@ const struct media_module *swt_media_module(const struct media_host *lent)
         MEDIA_MODULE_ABI, SWT_VERSION, NULL, &codec_decoder_ops, &codec_resampler_ops,
     };
     host = lent;
+    *host->is_log_of_codec = true;
     av_log_set_callback(on_log);
     return &module;
 }
