@@ -215,24 +215,36 @@ static int map_segment(struct store_reader *r, size_t i, struct rseg *seg, uint6
 
 /* ---- windows --------------------------------------------------------------------------------------- */
 
-/* Every byte that is given out must be in the file now: what it lost would fault. */
-static int check_length(struct store_reader *r, struct rseg *seg, uint64_t end_frame,
-                        struct swt_diag *reterr)
+/* The file is too short, or the segment has no room for the `n` frames it should have. */
+static int refuse_length(struct store_reader *r, struct rseg *seg, uint64_t end_frame,
+                         uint64_t room, struct swt_diag *reterr)
 {
     const struct super *s = &seg->super;
-    uint64_t need = s->data_off;
-    if (end_frame > s->base_frame)
-        need += (end_frame - s->base_frame) * s->frame_bytes;
-    int rc = rseg_reaches(r, seg, need, reterr);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
     uint64_t lost = s->base_frame;
+    if (n > room) /* the segment that had them is gone */
+        return rseg_corrupt(r, seg->base, -1, (int64_t)(s->base_frame + room), reterr,
+                            "frame %" PRIu64
+                            " is missing: the segment before it has no room for it",
+                            s->base_frame + room);
     if (seg->file_bytes > s->data_off)
         lost += (seg->file_bytes - s->data_off) / s->frame_bytes;
     return rseg_corrupt(r, seg->base, (int64_t)seg->file_bytes, (int64_t)lost, reterr,
                         "segment is cut off: it ends at byte %" PRIu64 ", frame %" PRIu64
                         " and later ones of it are lost",
                         seg->file_bytes, lost);
+}
+
+/* Every byte that is given out must be in the file now: what it lost would fault. */
+static int check_length(struct store_reader *r, struct rseg *seg, uint64_t end_frame,
+                        struct swt_diag *reterr)
+{
+    const struct super *s = &seg->super;
+    uint64_t room = s->data_cap / s->frame_bytes;
+    uint64_t n = end_frame > s->base_frame ? end_frame - s->base_frame : 0;
+    int rc = n <= room ? rseg_reaches(r, seg, s->data_off + n * s->frame_bytes, reterr) : 0;
+    if (rc < 0)
+        return rc;
+    return rc == 1 ? 0 : refuse_length(r, seg, n, room, reterr);
 }
 
 /* Map segment i and those after it as far as their bytes lie in `want`. */
