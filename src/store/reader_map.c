@@ -216,8 +216,8 @@ static int map_segment(struct store_reader *r, size_t i, struct rseg *seg, uint6
 /* ---- windows --------------------------------------------------------------------------------------- */
 
 /* The file is too short, or the segment has no room for the `n` frames it should have. */
-static int refuse_length(struct store_reader *r, struct rseg *seg, uint64_t end_frame,
-                         uint64_t room, struct swt_diag *reterr)
+static int refuse_length(struct store_reader *r, struct rseg *seg, uint64_t n, uint64_t room,
+                         struct swt_diag *reterr)
 {
     const struct super *s = &seg->super;
     uint64_t lost = s->base_frame;
