@@ -57,11 +57,11 @@ static inline void av_log_pass(const struct log_to *to, const char *room, void *
     if (!to || !to->fn || level > AV_LOG_WARNING)
         return;
     char text[512];
-    int print_prefix = 1;
+    static _Thread_local int print_prefix = 1; /* FFmpeg's: whether a line begins */
     av_log_format_line2(ctx, level, fmt, args, text, sizeof text, &print_prefix);
     size_t n = strcspn(text, "\r\n");
     text[n] = '\0';
-    if (n > 0)
+    if (n > 1) /* not the full stop of a line said in pieces */
         log_line(to, SWT_LOG_WARNING, room, "%s", text);
 }
 

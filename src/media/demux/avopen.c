@@ -10,7 +10,8 @@
 
 #include "media/demux/avsource.h"
 
-#define MIN_PROBE_SCORE 5 /* FFmpeg finds a few formats in anything, with less */
+#define LIVE_PROBE_FRAMES 6
+#define MIN_PROBE_SCORE   5 /* FFmpeg finds a few formats in anything, with less */
 
 static int refuse(struct av_source *s, const char *why, struct swt_diag *reterr)
 {
@@ -173,6 +174,7 @@ static int open_input(struct av_source *s, struct swt_diag *reterr)
         rc = open_url(s, reterr);
     else
         rc = open_bytes(s, reterr);
+    s->is_open = rc >= 0;
     if (rc >= 0 && is_behind(s))
         rc = refuse_pipe(s, reterr);
     return rc;
@@ -331,6 +333,9 @@ int demux_av_start(struct media_source *base, struct swt_diag *reterr)
     int rc = open_input(s, reterr);
     if (rc < 0)
         return rc;
+    /* More frames make the rate surer, but what is live must be read as it comes. */
+    if (!s->bytes || !s->bytes->is_seekable)
+        s->ctx->fps_probe_size = LIVE_PROBE_FRAMES;
     rc = avformat_find_stream_info(s->ctx, NULL);
     if (rc < 0 || base->wait.why != DEMUX_GO_ON)
         return open_failed(s, rc, reterr);

@@ -29,7 +29,9 @@ static void stream_done(struct av_stream *t)
 static void av_free_source(struct media_source *base)
 {
     struct av_source *s = av_source(base);
-    avformat_close_input(&s->ctx);
+    if (s->is_open)
+        avformat_close_input(&s->ctx);
+    avformat_free_context(s->ctx); /* one that never was opened has nothing to close */
     demux_bytes_close(&s->bytes);
     for (int i = 0; i < s->n_av; i++)
         stream_done(&s->av[i]);
@@ -260,8 +262,11 @@ static void take_side(AVPacket *packet, struct media_packet *ret)
     }
 }
 
-static uint32_t take_flags(int flags)
+/* FFmpeg flags PCM when it got less than it asked for: at its end, which is not damage. */
+static uint32_t take_flags(int flags, bool is_pcm)
 {
+    if (is_pcm)
+        flags &= ~AV_PKT_FLAG_CORRUPT;
     return (flags & AV_PKT_FLAG_KEY ? MEDIA_PACKET_KEY : 0u) |
            (flags & AV_PKT_FLAG_DISCARD ? MEDIA_PACKET_DISCARD : 0u) |
            (flags & AV_PKT_FLAG_CORRUPT ? MEDIA_PACKET_CORRUPT : 0u);
@@ -274,6 +279,7 @@ static int give(struct av_source *s, int64_t capture_ns, struct media_packet *re
     struct av_stream *t = &s->av[packet->stream_index];
     if (is_changed(s, t, packet))
         *ret_changed = t->idx;
+    const struct media_stream *m = &s->base.streams[t->idx];
     struct media_packet out = {
         .stream = t->idx,
         .data = packet->data,
@@ -281,11 +287,11 @@ static int give(struct av_source *s, int64_t capture_ns, struct media_packet *re
         .pts = packet->pts,
         .dts = packet->dts,
         .duration = packet->duration > 0 ? packet->duration : 0,
-        .flags = take_flags(packet->flags),
+        .flags = take_flags(packet->flags, m->is_raw && strcmp(m->params.media, "audio") == 0),
         .capture_ns = capture_ns,
     };
     /* A stream that shows pictures in the order in which they come. */
-    if (out.pts == AV_NOPTS_VALUE && !s->base.streams[t->idx].params.has_b_frames)
+    if (out.pts == AV_NOPTS_VALUE && !m->params.has_b_frames)
         out.pts = out.dts;
     take_side(packet, &out);
     *ret_packet = out;

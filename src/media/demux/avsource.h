@@ -20,7 +20,8 @@ struct av_stream {
 
 struct av_source {
     struct media_source base;
-    AVFormatContext *ctx;
+    AVFormatContext *ctx; /* owned; FFmpeg frees it when it does not open */
+    bool is_open;
     struct demux_bytes *bytes; /* NULL: FFmpeg opens by itself */
     struct av_stream *av;      /* owned; as many as FFmpeg had after opening */
     int n_av;

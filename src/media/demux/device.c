@@ -11,6 +11,27 @@
 
 #define DEVICE_LIBRARY "libavdevice.so." AV_STRINGIFY(LIBAVDEVICE_VERSION_MAJOR)
 
+/* ALSA says its errors on standard error unless told otherwise; what matters comes back as an error. */
+static void say_nothing(const char *file, int line, const char *function, int err, const char *fmt,
+                        ...)
+{
+    (void)file;
+    (void)line;
+    (void)function;
+    (void)err;
+    (void)fmt;
+}
+
+static void silence_alsa(void)
+{
+    void *library = dlopen("libasound.so.2", RTLD_NOW | RTLD_NOLOAD);
+    int (*set_handler)(void (*)(const char *, int, const char *, int, const char *, ...)) = NULL;
+    if (library)
+        *(void **)&set_handler = dlsym(library, "snd_lib_error_set_handler");
+    if (set_handler)
+        (void)set_handler(say_nothing);
+}
+
 static int no_device(const struct demux_input *input, const char *why, struct swt_diag *reterr)
 {
     return err_at(reterr, SWT_E_INPUT, input->text, -1, "cannot open '%.200s': %s", input->text,
@@ -28,6 +49,7 @@ int demux_device_find(const struct demux_input *input, const AVInputFormat **ret
     *(void **)&register_all = dlsym(library, "avdevice_register_all");
     if (!register_all)
         return no_device(input, DEVICE_LIBRARY " cannot be used", reterr);
+    silence_alsa();
     register_all(); /* does nothing the second time */
     const AVInputFormat *format = av_find_input_format(input->device);
     if (!format)

@@ -62,6 +62,31 @@ static int adopt(struct media_source *s, const struct media_source_spec *spec,
     return 0;
 }
 
+/* The last line of FFmpeg while it opens: of a device it says more than the error. */
+struct listener {
+    struct log_to to;
+    char line[160];
+};
+
+static void listen(void *arg, enum swt_log_level level, const char *room, const char *text)
+{
+    struct listener *l = arg;
+    const char *said = strstr(text, "] "); /* behind "[lavfi @ 0x…" */
+    av_copy_text(l->line, sizeof l->line, said ? said + 2 : text);
+    log_line(&l->to, level, room, "%s", text);
+}
+
+static int start(struct media_source *s, struct swt_diag *reterr)
+{
+    struct listener l = {.to = s->log};
+    struct log_to through = {listen, &l};
+    AUTO(av_log_end) struct av_log_scope scope = demux_log_begin(&through);
+    int rc = demux_av_start(s, reterr);
+    if (rc == SWT_E_INPUT && s->input.kind == DEMUX_DEVICE && l.line[0] && reterr)
+        (void)err_at(reterr, rc, s->text, -1, "%s: %s", reterr->text, l.line);
+    return rc;
+}
+
 static int source_open(const struct media_source_spec *spec, struct media_source **ret_source,
                        struct swt_diag *reterr)
 {
@@ -75,7 +100,7 @@ static int source_open(const struct media_source_spec *spec, struct media_source
         return rc;
     if (adopt(s, spec, &in) < 0)
         return err_errno(reterr, ENOMEM, NULL, "source");
-    rc = s->streams ? 0 : demux_av_start(s, reterr);
+    rc = s->streams ? 0 : start(s, reterr);
     if (rc < 0)
         return rc;
     s->info.streams = s->streams;

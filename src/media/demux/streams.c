@@ -165,7 +165,8 @@ static void set_label(const AVStream *st, struct media_stream *ret)
     const AVDictionaryEntry *e = av_dict_get(st->metadata, "title", NULL, 0);
     if (!e)
         e = av_dict_get(st->metadata, "language", NULL, 0);
-    av_copy_text(ret->label, sizeof ret->label, e ? e->value : "");
+    bool is_undetermined = e && strcmp(e->value, "und") == 0;
+    av_copy_text(ret->label, sizeof ret->label, e && !is_undetermined ? e->value : "");
     err_one_line(ret->label);
 }
 
