@@ -5,7 +5,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 #include "base/crc.h"
 #include "store/writer_impl.h"
@@ -25,7 +24,8 @@ static int gather(const struct iovec *pieces, int n_pieces, size_t n_side, struc
     uint64_t len = 0;
     if (n_pieces < 0 || n_pieces > MAX_PIECES || n_side > UINT32_MAX)
         return -E2BIG;
-    memcpy(p->pieces, pieces, (size_t)n_pieces * sizeof *pieces);
+    for (int i = 0; i < n_pieces; i++)
+        p->pieces[i] = pieces[i];
     p->n_pieces = n_pieces;
     if (n_side > 0) {
         le32_set(&p->n_side, (uint32_t)n_side);
