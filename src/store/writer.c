@@ -108,10 +108,25 @@ void writer_show_all(struct store_writer *w)
 
 /* ---- segments ------------------------------------------------------------------------------------ */
 
-uint64_t writer_step_bytes(const struct store_writer *w)
+static uint64_t step_bytes(const struct store_writer *w)
 {
     uint64_t step = w->run.second_bytes;
     return step < STEP_BYTES ? STEP_BYTES : step > STEP_MAX_BYTES ? STEP_MAX_BYTES : step;
+}
+
+int writer_reserve(struct store_writer *w, uint64_t n_entries, uint64_t want, uint64_t least)
+{
+    int r = segw_reserve_index(w->cur, n_entries);
+    if (r == 0)
+        r = segw_reserve_data(w->cur, want, least, step_bytes(w));
+    if (w->cur->grows && !w->has_told_growth) {
+        w->has_told_growth = true;
+        log_line(&w->log, SWT_LOG_WARNING, "store",
+                 "stream %s: this file system cannot reserve space ahead: files grow as they are "
+                 "written",
+                 w->name);
+    }
+    return r;
 }
 
 static int super_fill(const struct store_writer *w, struct super *s)

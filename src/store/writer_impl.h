@@ -81,8 +81,9 @@ struct store_writer {
     uint64_t session_bytes;
     struct group group;
     struct reorder reorder;
-    bool is_fresh;    /* the next entry begins a session or a run */
-    bool must_rotate; /* nothing more into `cur` */
+    bool is_fresh;        /* the next entry begins a session or a run */
+    bool has_told_growth; /* that the file system cannot reserve */
+    bool must_rotate;     /* nothing more into `cur` */
     uint64_t durable_frames;
     int lost_error; /* the first one that lost durability; `durable` is frozen then. 0 none */
 
@@ -101,7 +102,8 @@ int writer_publish(struct store_writer *w, struct iovec *pieces, int n_pieces, u
                    const struct batch *b, uint64_t visible);
 int writer_begin_segment(struct store_writer *w, uint64_t want_bytes, struct swt_diag *reterr);
 void writer_end_segment(struct store_writer *w);
-uint64_t writer_step_bytes(const struct store_writer *w);
+/* Room in `cur` for entries and for `want` payload bytes, on a full disk for `least`. */
+int writer_reserve(struct store_writer *w, uint64_t n_entries, uint64_t want, uint64_t least);
 int writer_fail(const struct store_writer *w, int code, const char *what, struct swt_diag *reterr);
 void writer_show_all(struct store_writer *w);
 void run_done(struct run *run);

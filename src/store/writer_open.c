@@ -179,8 +179,7 @@ static int recover(struct store_writer *w, struct swt_diag *reterr)
     r = sync_earlier(w, bases, n);
     if (r < 0)
         log_line(&w->log, SWT_LOG_WARNING, "store",
-                 "stream %s: cannot sync what an earlier session left: %s", w->name,
-                 err_text(r));
+                 "stream %s: cannot sync what an earlier session left: %s", w->name, err_text(r));
     w->durable_frames = r < 0 ? w->prev.super.base_frame + w->prev.slot.frames : w->visible;
     return take_run(w, reterr);
 }

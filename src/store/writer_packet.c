@@ -10,7 +10,6 @@
 #include "store/writer_impl.h"
 
 #define MAX_PIECES 15 /* of one packet; one more is ours */
-#define STEP_INDEX 1u /* entries a packet needs */
 
 struct packet {
     struct entry e;
@@ -112,8 +111,7 @@ static int make_room(struct store_writer *w, const struct entry *e, struct swt_d
         if (r < 0)
             return r;
     }
-    int r = segw_reserve_index(w->cur, STEP_INDEX);
-    return r < 0 ? r : segw_reserve_data(w->cur, e->len, e->len, writer_step_bytes(w));
+    return writer_reserve(w, 1, e->len, e->len);
 }
 
 /* ---- appending ----------------------------------------------------------------------------------- */

@@ -159,9 +159,7 @@ static int make_room(struct store_writer *w, const struct call *c, uint64_t *ret
     uint64_t n = min_u64(min_u64(c->n - c->done, time_room(w, c)),
                          min_u64(index_room(w), data_room(w)));
     n = min_u64(n, WRITER_BATCH * each - w->group.e.len);
-    r = segw_reserve_index(w->cur, (w->group.e.len + n + each - 1) / each);
-    if (r == 0)
-        r = segw_reserve_data(w->cur, n * frame_bytes, frame_bytes, writer_step_bytes(w));
+    r = writer_reserve(w, (w->group.e.len + n + each - 1) / each, n * frame_bytes, frame_bytes);
     *ret_n = min_u64(n, segw_room(w->cur) / frame_bytes);
     return r;
 }
