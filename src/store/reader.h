@@ -33,6 +33,8 @@ struct rseg {
     struct slot slot;
     uint64_t
         run_end; /* frame at which the run ends, for runs that have ended; UINT64_MAX: not known */
+    uint64_t
+        real_end; /* tensor: where its frames end, if the next segment is missing; 0: not known */
     /* reader_map.c */
     const struct rmap *map; /* reservation it is mapped in; borrowed; NULL: none */
     uint64_t map_end;       /* flat address up to which it is mapped there */
@@ -154,6 +156,11 @@ int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t 
 /* End of the run of segment i, as a frame number. */
 int rseg_run_end(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_end,
                  struct swt_diag *reterr);
+
+/* Tensor: SWT_E_CORRUPT if frames below `end_frame` are in a segment that is
+ * missing behind it. */
+int rseg_has_frames(struct store_reader *r, size_t i, struct rseg *seg, uint64_t end_frame,
+                    struct swt_diag *reterr);
 
 /* Say what is damaged: path, offset, stream, frame (-1 none). Returns SWT_E_CORRUPT. */
 int rseg_corrupt(const struct store_reader *r, uint64_t base, int64_t offset, int64_t frame,

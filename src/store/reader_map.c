@@ -265,7 +265,10 @@ static int map_window(struct store_reader *r, size_t i, uint64_t end_frame, uint
             return 0;
         run_no = seg->super.run_no;
         uint64_t next = i + 1 < r->n ? r->bases[i + 1] : UINT64_MAX;
-        rc = check_length(r, seg, next < end_frame ? next : end_frame, reterr);
+        next = next < end_frame ? next : end_frame;
+        rc = rseg_has_frames(r, i, seg, next, reterr);
+        if (rc == 0)
+            rc = check_length(r, seg, next, reterr);
         if (rc == 0)
             rc = map_segment(r, i, seg, run_end, m, reterr);
         if (rc < 0)

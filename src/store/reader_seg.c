@@ -440,6 +440,37 @@ static int say_missing(struct store_reader *r, size_t i, const struct rseg *seg,
                         next->super.segment_no - seg->super.segment_no - 1, seg->base, next->base);
 }
 
+/* Where the frames of a segment end whose successor is missing: found by reading, once. */
+static int find_real_end(struct store_reader *r, struct rseg *seg, struct swt_diag *reterr)
+{
+    struct segfile_extent x;
+    int fd = rseg_fd(r, seg, reterr);
+    if (fd < 0)
+        return fd;
+    struct segfile f = {.fd = fd, .base = seg->base, .super = seg->super, .slot = seg->slot};
+    int rc = segfile_recover(&f, UINT64_MAX, 0, &x, reterr);
+    if (rc == 0)
+        seg->real_end = seg->super.base_frame + x.frames;
+    return rc;
+}
+
+int rseg_has_frames(struct store_reader *r, size_t i, struct rseg *seg, uint64_t end_frame,
+                    struct swt_diag *reterr)
+{
+    struct rseg *next = NULL;
+    if (i + 1 == r->n || end_frame <= seg->real_end)
+        return 0;
+    int rc = rseg_get(r, i + 1, &next, NULL);
+    if (rc < 0)
+        return rc == SWT_E_CORRUPT ? 0 : rc;
+    if (next->super.segment_no <= seg->super.segment_no + 1)
+        return 0;
+    rc = seg->real_end == 0 ? find_real_end(r, seg, reterr) : 0;
+    if (rc < 0 || end_frame <= seg->real_end)
+        return rc;
+    return say_missing(r, i, seg, 0, (int64_t)seg->real_end, reterr);
+}
+
 int rseg_lost_entry(struct store_reader *r, size_t i, uint64_t k, int64_t frame,
                     struct swt_diag *reterr)
 {

@@ -401,6 +401,33 @@ TEST(open__missing_segment_in_the_middle_is_named)
     CHECK_INT(wrong_frame(r, &m, 40, 20), UINT64_MAX);
 }
 
+/* The file has room for what is missing: its zeros are not given out. */
+TEST(map__missing_segment_behind_one_with_room)
+{
+    AUTO(maker_close) struct maker m;
+    struct store_reader_state s;
+    struct swt_diag d = {0};
+    const void *data = NULL;
+    maker_open(&m, SEG_KIND_TENSOR);
+    maker_run(&m, 5000, RATE_30);
+    maker_segment(&m, 400 * 5000);
+    frames_one_by_one(&m, 20);
+    CHECK_INT(ftruncate(m.fd, (off_t)(m.super.data_off + m.super.data_cap)), 0);
+    (void)close(m.fd);
+    m.fd = -1;
+    m.segments++;
+    segments_of(&m, 2, 20);
+    CHECK_INT(unlinkat(m.seg_fd, "00000000000000000020.swt", 0), 0);
+    AUTO(store_reader_close) struct store_reader *r = open_reader(&m, &s);
+    CHECK(r);
+    CHECK_INT(store_reader_map(r, 30, 2, &data, &d), SWT_E_CORRUPT);
+    CHECK_INT(d.frame, 20);
+    CHECK(strstr(d.text, "1 segment(s) missing"));
+    CHECK_INT(store_reader_map(r, 10, 40, &data, &d), SWT_E_CORRUPT);
+    CHECK_INT(wrong_frame(r, &m, 0, 20), UINT64_MAX);
+    CHECK_INT(wrong_frame(r, &m, 40, 20), UINT64_MAX);
+}
+
 TEST(open__foreign_names_are_skipped)
 {
     AUTO(maker_close) struct maker m;
@@ -668,22 +695,23 @@ TEST(scale__ten_thousand_segments_open_at_once)
 T_MAIN(
     RUN(map__frames_of_225x225x3_in_segments_of_1_to_29) RUN(
         map__tiny_frames_with_many_segments_in_one_page) RUN(map__frames_larger_than_a_seam)
-        RUN(map__frames_of_whole_seams) RUN(map__backwards) RUN(
-            map__outside_is_no_window_and_across_runs_names_both) RUN(map__outlives_unlink)
-            RUN(map__with_little_address_space_maps_the_window_alone) RUN(
-                recover__serves_the_unbroken_prefix)
-                RUN(recover__a_promised_frame_that_is_damaged_is_an_error_not_an_end) RUN(
-                    recover__grouped_entries_found_beside_damaged_ones)
-                    RUN(open__truncated_file_is_an_error_not_a_fault) RUN(
-                        open__damaged_superblock_in_the_middle_harms_only_its_frames)
-                        RUN(open__damaged_newest_superblock_is_named) RUN(
-                            open__missing_segment_in_the_middle_is_named)
-                            RUN(open__foreign_names_are_skipped) RUN(
-                                open__not_a_file_under_a_segments_name)
-                                RUN(open__stream_without_segments_is_empty) RUN(
-                                    refresh__empty_newest_replaced_under_the_same_name)
-                                    RUN(live__a_second_and_a_third_segment_appear) RUN(
-                                        live__killed_writer_is_noticed_and_its_successor_followed)
-                                        RUN(live__without_a_page_is_polled)
-                                            RUN(live__page_beyond_the_segments_capacity)
-                                                RUN(scale__ten_thousand_segments_open_at_once))
+        RUN(map__frames_of_whole_seams) RUN(map__backwards)
+            RUN(map__outside_is_no_window_and_across_runs_names_both) RUN(map__outlives_unlink) RUN(
+                map__with_little_address_space_maps_the_window_alone)
+                RUN(recover__serves_the_unbroken_prefix) RUN(
+                    recover__a_promised_frame_that_is_damaged_is_an_error_not_an_end)
+                    RUN(recover__grouped_entries_found_beside_damaged_ones) RUN(
+                        open__truncated_file_is_an_error_not_a_fault)
+                        RUN(open__damaged_superblock_in_the_middle_harms_only_its_frames) RUN(
+                            open__damaged_newest_superblock_is_named)
+                            RUN(open__missing_segment_in_the_middle_is_named) RUN(
+                                map__missing_segment_behind_one_with_room)
+                                RUN(open__foreign_names_are_skipped) RUN(
+                                    open__not_a_file_under_a_segments_name)
+                                    RUN(open__stream_without_segments_is_empty) RUN(
+                                        refresh__empty_newest_replaced_under_the_same_name)
+                                        RUN(live__a_second_and_a_third_segment_appear) RUN(
+                                            live__killed_writer_is_noticed_and_its_successor_followed)
+                                            RUN(live__without_a_page_is_polled)
+                                                RUN(live__page_beyond_the_segments_capacity)
+                                                    RUN(scale__ten_thousand_segments_open_at_once))
