@@ -129,8 +129,8 @@ struct media_source_ops {
 struct media_decoder; /* opaque, of the module */
 
 struct media_decoder_ops {
-    /* `threads` 0: as many as there are cores, frame threads allowed. Pictures are decoded bit-exact; damaged
-     * frames are given with is_corrupt rather than dropped silently. errors: SWT_E_NO_DECODER, SWT_E_CORRUPT */
+    /* `threads` 0: as many as there are cores, frame threads allowed. Pictures are what the ffmpeg tool
+     * decodes on this machine, byte by byte; damaged frames are given with is_corrupt rather than dropped silently. errors: SWT_E_NO_DECODER, SWT_E_CORRUPT */
     int (*open)(const struct params *params, int threads, const struct log_to *log,
                 struct media_decoder **ret_decoder, struct swt_diag *reterr);
     /* Send one packet; NULL data = end, drain. 0 taken; -EAGAIN receive first; SWT_E_CORRUPT this packet is

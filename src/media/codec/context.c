@@ -98,8 +98,9 @@ static int fill(AVCodecParameters *par, const struct params *p, const AVCodecDes
 
 static void set_behaviour(AVCodecContext *ctx, const struct params *p)
 {
-    /* OUTPUT_CORRUPT: damaged pictures are given and flagged; UNALIGNED: cropped exactly, whatever the edge. */
-    ctx->flags |= AV_CODEC_FLAG_BITEXACT | AV_CODEC_FLAG_OUTPUT_CORRUPT | AV_CODEC_FLAG_UNALIGNED;
+    /* OUTPUT_CORRUPT: damaged pictures are given and flagged; UNALIGNED: cropped exactly, whatever the edge. Not
+     * BITEXACT: it makes old codecs (MPEG-4 and its kin) differ by one level from what ffmpeg and players give. */
+    ctx->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT | AV_CODEC_FLAG_UNALIGNED;
     ctx->pkt_timebase = av_rational(p->time_base);
     ctx->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
     ctx->get_format = codec_get_format;

@@ -86,7 +86,10 @@ static int probe(struct av_source *s, const AVInputFormat **ret_format)
     if (s->base.input.kind == DEMUX_FILE)
         hint_of(s->base.input.name, hint, sizeof hint);
     int rc = av_probe_input_buffer2(s->bytes->avio, ret_format, hint, s->ctx, 0, 0);
-    if (rc >= 0 && is_misled(*ret_format))
+    bool is_once_more = rc >= 0 && is_misled(*ret_format);
+    if (is_once_more)
+        *ret_format = NULL; /* else FFmpeg takes it for known */
+    if (is_once_more)
         rc = av_probe_input_buffer2(s->bytes->avio, ret_format, "", s->ctx, 0, 0);
     if (rc >= 0 && (is_misled(*ret_format) || rc < MIN_PROBE_SCORE))
         rc = AVERROR_INVALIDDATA;
