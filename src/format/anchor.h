@@ -10,6 +10,8 @@
 
 #define SEG_ANCHOR_BYTES 64u
 
+/* clang-format off */
+
 /* Record k of the file lies at 64 k; one whose CRC is wrong is skipped. */
 struct seg_anchor {       /*  off  unit    meaning                                              since */
     le64 boot_ns;         /*    0  ns      CLOCK_BOOTTIME                                           1 */
@@ -18,6 +20,8 @@ struct seg_anchor {       /*  off  unit    meaning                              
     uint8_t reserved[28]; /*   32  -       zero when written, ignored when read                     1 */
     le32 crc;             /*   60  -       CRC32C of bytes 0 .. 59                                  1 */
 };
+
+/* clang-format on */
 
 _Static_assert(sizeof(struct seg_anchor) == SEG_ANCHOR_BYTES, "anchor");
 

@@ -198,8 +198,7 @@ static void keep_control(struct store_writer *w)
     unlock(w);
     if (r < 0)
         log_line(&w->log, SWT_LOG_WARNING, "store",
-                 "stream %s: control file is gone and not made anew: %s", w->name,
-                 err_text(r));
+                 "stream %s: control file is gone and not made anew: %s", w->name, err_text(r));
 }
 
 /* Publish a group that has waited long enough; when to look again. `lock` is held. */
