@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of a writer whose disk fails: this program's own fdatasync, fallocate and pwrite calls stand
- * before libc's and fail on demand.
+ * Unit tests of a writer whose disk fails or whose process dies: this program's own fdatasync, fallocate,
+ * pwrite, renameat and so on stand before libc's and fail, or end the process, on demand.
  */
 #include <errno.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "store_t.h"
 
@@ -37,24 +39,73 @@ static void fault_set(struct fault *f, int errnum, int skip, int count)
     atomic_store(&f->count, count);
 }
 
+/* The process dies at the call with this number, counted from 1; 0: it does not. */
+static _Atomic int dies_at, n_calls;
+
+/* Is this the last call? Then the caller may still do half of it. */
+static bool is_last_call(void)
+{
+    return atomic_fetch_add(&n_calls, 1) + 1 == atomic_load(&dies_at);
+}
+
+static void maybe_die(void)
+{
+    if (is_last_call())
+        _exit(77);
+}
+
 int fdatasync(int fd)
 {
+    maybe_die();
     atomic_fetch_add(&n_syncs, 1);
     return fails(&sync_fault) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
+int fsync(int fd)
+{
+    maybe_die();
+    return (int)syscall(SYS_fsync, fd);
+}
+
 int fallocate(int fd, int mode, off_t off, off_t n)
 {
+    maybe_die();
     return fails(&reserve_fault) ? -1 : (int)syscall(SYS_fallocate, fd, mode, off, n);
+}
+
+int ftruncate(int fd, off_t n)
+{
+    maybe_die();
+    return (int)syscall(SYS_ftruncate, fd, n);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    maybe_die();
+    return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+int unlinkat(int fd, const char *name, int flags)
+{
+    maybe_die();
+    return (int)syscall(SYS_unlinkat, fd, name, flags);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t n, off_t off)
 {
+    if (is_last_call()) {
+        (void)syscall(SYS_pwrite64, fd, data, n / 2, off);
+        _exit(77);
+    }
     return fails(&write_fault) ? -1 : (ssize_t)syscall(SYS_pwrite64, fd, data, n, off);
 }
 
 ssize_t pwritev(int fd, const struct iovec *pieces, int n, off_t off)
 {
+    if (is_last_call()) {
+        (void)syscall(SYS_pwrite64, fd, pieces[0].iov_base, pieces[0].iov_len / 2, off);
+        _exit(77);
+    }
     return fails(&write_fault) ? -1 : (ssize_t)syscall(SYS_pwritev, fd, pieces, n, off, 0);
 }
 
@@ -267,9 +318,70 @@ TEST(write__no_space_at_any_call_keeps_the_stream_whole)
     CHECK(n_failed > 20);
 }
 
+/* ---- death at any call ----------------------------------------------------------------------------------- */
+
+/* Two sessions, several segments, a call that spans some; what was committed is told as it is. */
+static void live(_Atomic uint64_t *told)
+{
+    for (int k = 0; k < 2; k++) {
+        if (session(0) < 0)
+            _exit(1);
+        for (int call = 0; call < 3; call++) {
+            uint64_t n = state().frames;
+            if (put(n, call == 1 ? 6 : 1) < 0)
+                _exit(1);
+            atomic_store(told, state().frames);
+        }
+        if (store_writer_close(&writer, NULL) < 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/* Exit status of a child that dies at call `at`. */
+static int live_and_die(int at, _Atomic uint64_t *told)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        atomic_store(&n_calls, 0);
+        atomic_store(&dies_at, at);
+        live(told);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        abort();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(death__at_any_call_loses_nothing_committed)
+{
+    _Atomic uint64_t *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                                  -1, 0);
+    CHECK(told != MAP_FAILED);
+    int at = 0, status = 77;
+    while (status == 77) {
+        at++;
+        atomic_store(told, 0);
+        CHECK_INT(begin(0), 0);
+        store_writer_abandon(&writer);
+        status = live_and_die(at, told);
+        CHECK(status == 77 || status == 0);
+        CHECK_INT(session(0), 0);
+        uint64_t n = state().frames;
+        CHECK(n >= atomic_load(told));
+        CHECK_INT(put(n, 3), 0);
+        CHECK_INT(store_writer_close(&writer, NULL), 0);
+        CHECK(stream_is_whole(n + 3));
+        end();
+    }
+    CHECK(at > 100);
+    (void)munmap((void *)told, 4096);
+}
+
 T_MAIN(RUN(sync__a_failure_freezes_durable_and_begins_a_segment)
            RUN(sync__a_failed_segment_is_never_synced_again) RUN(sync__the_helper_freezes_too)
                RUN(reserve__no_space_at_any_call_keeps_the_stream_whole)
                    RUN(reserve__interrupted_is_tried_again)
                        RUN(reserve__where_it_does_not_exist_files_grow)
-                           RUN(write__no_space_at_any_call_keeps_the_stream_whole))
+                           RUN(write__no_space_at_any_call_keeps_the_stream_whole)
+                               RUN(death__at_any_call_loses_nothing_committed))
