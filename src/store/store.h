@@ -67,7 +67,7 @@ struct store_writer_spec {
 struct store_item {
     int64_t time_ns; /* media time of the (first) frame */
     int64_t src_pts; /* INT64_MIN: none */
-    int32_t dts_delta;
+    int32_t dts_delta; /* ticks; INT32_MIN: decode time unknown, and pictures may be out of order */
     uint32_t duration;  /* ticks, of all frames together */
     int64_t capture_ns; /* CLOCK_BOOTTIME */
     uint32_t flags;     /* enum seg_flag; SIDE, CONTINUES and FRESH are the store's to set */
@@ -98,9 +98,9 @@ int store_writer_format(struct store_writer *w, const struct params *params,
 int store_writer_frames(struct store_writer *w, const struct store_item *item, const void *data,
                         uint64_t n, uint64_t *ret_stored, struct swt_diag *reterr);
 
-/* Append one packet from pieces; side data are the bytes after `n_side_at` of the concatenation, already in
- * seg_side form (n_side = 0: none). A picture whose time is not after every visible one is moved there and
- * flagged discont. */
+/* Append one packet from pieces; the last `n_side` bytes of them all are its side data as seg_side records
+ * (0: none). The total that closes them on disk is the store's to add. A picture whose time is not after every
+ * visible one is moved there and flagged discont. */
 int store_writer_packet(struct store_writer *w, const struct store_item *item,
                         const struct iovec *pieces, int n_pieces, size_t n_side,
                         struct swt_diag *reterr);
