@@ -145,7 +145,7 @@ struct seg_entry {      /*  off  unit    meaning                                
     le32 flags;         /*   12  bits    see the table of flags                                    1 */
     le64 time_ns;       /*   16  ns      media time of the (first) frame on the recording's line; within 2^61 1 */
     le64 src_pts;       /*   24  ticks   source time stamp; INT64_MIN: the source had none         1 */
-    le32 dts_delta;     /*   32  ticks   source decode time - src_pts, signed                      1 */
+    le32 dts_delta;     /*   32  ticks   source decode time - src_pts, signed; INT32_MIN: unknown  1 */
     le32 duration;      /*   36  ticks   of the whole entry, in the time base of the params block  1 */
     le64 capture_ns;    /*   40  ns      CLOCK_BOOTTIME when it arrived                            1 */
     le32 dropped_before; /*  48  units   frames or packets dropped just before this one            1 */

@@ -93,6 +93,15 @@ static int decode(struct track *t, const struct media_packet *p, const struct st
     return take_frames(t, reterr);
 }
 
+/* Decode time against the time shown, in ticks; INT32_MIN where nobody knows and pictures may be out of order. */
+static int32_t dts_delta(const struct track *t, const struct media_packet *p, int64_t pts)
+{
+    if (p->dts == MEDIA_NO_PTS || pts == MEDIA_NO_PTS)
+        return t->is_video && t->stream->params.has_b_frames ? INT32_MIN : 0;
+    int64_t delta = p->dts - pts;
+    return delta > INT32_MIN && delta < INT32_MAX ? (int32_t)delta : 0;
+}
+
 static void place(struct track *t, const struct media_packet *p, struct store_item *ret_item,
                   int64_t *ret_dts_ns)
 {
@@ -100,19 +109,19 @@ static void place(struct track *t, const struct media_packet *p, struct store_it
     const struct swt_ratio base = t->stream->params.time_base;
     int64_t time_ns = timeline_place(t->line, &t->place, p->pts, p->dts, &jumped);
     int64_t pts = p->pts != MEDIA_NO_PTS ? p->pts : p->dts;
-    int64_t delta = p->dts != MEDIA_NO_PTS && pts != MEDIA_NO_PTS ? p->dts - pts : 0;
     bool is_shown = !(p->flags & MEDIA_PACKET_DISCARD);
     *ret_item = (struct store_item){
         .time_ns = time_ns,
         .src_pts = pts,
-        .dts_delta = delta > INT32_MIN && delta < INT32_MAX ? (int32_t)delta : 0,
+        .dts_delta = dts_delta(t, p, pts),
         .duration = p->duration > 0 && p->duration < UINT32_MAX ? (uint32_t)p->duration : 0,
         .capture_ns = p->capture_ns,
         .flags = (p->flags & MEDIA_PACKET_KEY ? SEG_FLAG_KEY : 0u) |
                  (jumped ? SEG_FLAG_DISCONT : 0u) |
                  (p->flags & MEDIA_PACKET_CORRUPT ? SEG_FLAG_CORRUPT : 0u) |
                  (is_shown || !t->is_video ? 0u : SEG_FLAG_NOPIC)};
-    *ret_dts_ns = time_ns + size_ticks_ns(ret_item->dts_delta, base);
+    *ret_dts_ns = ret_item->dts_delta == INT32_MIN ? INT64_MIN
+                                                   : time_ns + size_ticks_ns(ret_item->dts_delta, base);
     int64_t length = ret_item->duration ? size_ticks_ns(ret_item->duration, base)
                                         : t->place.step_ns;
     if (is_shown)

@@ -116,9 +116,11 @@ static int make_room(struct store_writer *w, const struct entry *e, struct swt_d
 
 /* ---- appending ----------------------------------------------------------------------------------- */
 
-/* Decode time of a packet on the recording's line. */
+/* Decode time of a packet on the recording's line; unknown proves nothing about what may still come. */
 static int64_t decode_ns(const struct store_writer *w, const struct entry *e)
 {
+    if (e->dts_delta == INT32_MIN)
+        return INT64_MIN;
     return w->run.clock.base.num > 0
                ? entry_ns_add(e->time_ns, size_ticks_ns(e->dts_delta, w->run.clock.base))
                : e->time_ns;
