@@ -224,22 +224,29 @@ int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_fram
     }
 }
 
+static int params_once(struct store_reader *r, uint64_t frame, const struct params **ret_params,
+                       struct swt_diag *reterr)
+{
+    struct store_frame f;
+    struct rseg *seg = NULL;
+    size_t i = r->n - 1; /* the end of the stream: the format of what follows */
+    int rc = 0;
+    if (frame != r->end_frame || r->n == 0)
+        rc = reader_has(r, frame, 1, reterr);
+    if (rc == 0 && frame != r->end_frame && r->meta.kind == SEG_KIND_TENSOR)
+        i = rseg_by_base(r, frame);
+    else if (rc == 0 && frame != r->end_frame)
+        rc = reader_frame_once(r, frame, &f, &i, reterr);
+    if (rc == 0)
+        rc = rseg_get(r, i, &seg, reterr);
+    return rc < 0 ? rc : reader_params_once(r, seg, ret_params, reterr);
+}
+
 int store_reader_params(struct store_reader *r, uint64_t frame, const struct params **ret_params,
                         struct swt_diag *reterr)
 {
     for (int tries = 0;; tries++) {
-        struct store_frame f;
-        size_t i = 0;
-        int rc = 0;
-        if (r->meta.kind == SEG_KIND_TENSOR && (rc = reader_has(r, frame, 1, reterr)) == 0) {
-            struct rseg *seg = NULL;
-            i = rseg_by_base(r, frame);
-            rc = rseg_get(r, i, &seg, reterr);
-        } else if (rc == 0) {
-            rc = reader_frame_once(r, frame, &f, &i, reterr);
-        }
-        if (rc == 0)
-            rc = reader_params_once(r, r->segs[i], ret_params, reterr);
+        int rc = params_once(r, frame, ret_params, reterr);
         if (!reader_again(r, &rc, tries, reterr))
             return rc;
     }
