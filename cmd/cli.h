@@ -227,7 +227,7 @@ int cli_fail(const char *command, int code, const struct swt_diag *diag);
 /* `text` with control bytes and broken UTF-8 replaced by '?', for people to read. In `buf`. */
 const char *cli_clean(const char *text, char *buf, size_t cap);
 
-/* A swt_log_fn: warnings always (not with -q), the rest with -v. */
+/* A swt_log_fn: our warnings always (not with -q), the rest and all that FFmpeg says with -v. */
 struct cli_log {
     const char *command;
     const struct cli_common *common;

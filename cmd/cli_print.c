@@ -142,7 +142,8 @@ int cli_fail(const char *command, int code, const struct swt_diag *diag)
 void cli_log(void *arg, enum swt_log_level level, const char *room, const char *text)
 {
     const struct cli_log *log = arg;
-    if (level <= SWT_LOG_WARNING ? log->common->is_quiet : !log->common->is_verbose)
+    bool is_noise = level > SWT_LOG_WARNING || strcmp(room, "media") == 0; /* FFmpeg speaks as "media" */
+    if (is_noise ? !log->common->is_verbose : log->common->is_quiet)
         return;
     if (log->common->is_verbose)
         cli_error(log->command, "%s: %s", room, text);

@@ -288,6 +288,8 @@ static int write_special(struct swt_window *window, enum swt_file_format format,
         return -errno;
     }
     int rc = swt_window_write(window, format, fd, diag);
+    if (rc < 0 && !diag->path[0])
+        snprintf(diag->path, sizeof diag->path, "%s", path);
     if (rc == -EPIPE)
         snprintf(diag->text, sizeof diag->text, "%s: its reader went away", path);
     return rc == -EPIPE ? -EIO : rc;
