@@ -184,9 +184,9 @@ check-slow: asan tsan ## sanitizers
 cov: ## line coverage of src and cmd by the tests
 	@$(MAKE) --no-print-directory B=build/cov COV=1 unit-cli
 	@find build/cov -name '*.gcda' | xargs gcov -n 2>/dev/null | tests/lib/coverage
-bench: ## speed against plain copies, as ratios measured in the same run
+bench: ## speed against plain C, numpy, h5py and zarr as ratios of one run; ARGS='--quick --only J1,J5'
 	@$(MAKE) --no-print-directory all
-	@SWT=$(CURDIR)/build/swt tests/lib/bench
+	@B=$(B) tests/bench/bench $(ARGS)
 
 # --- set-up -------------------------------------------------------------------------------------------------
 deps: ## install Debian's packages that building needs
