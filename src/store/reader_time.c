@@ -130,7 +130,7 @@ static int passes_make(struct store_reader *r, struct passes *ret)
 static size_t boot_ordinal(const struct passes *p, const uint8_t boot_id[16])
 {
     size_t boot = 0;
-    for (size_t i = 0; i < p->n_anchors; i++) {
+    for (size_t i = 0; i < p->n_anchors && p->v[p->n - 1].boot > 0; i++) {
         boot += i > 0 && !is_same_boot(p->anchors[i - 1].boot_id, p->anchors[i].boot_id);
         if (is_same_boot(p->anchors[i].boot_id, boot_id))
             return boot;
