@@ -21,8 +21,10 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "store/json.h"
+#include "store/list.h"
 #include "store/lock.h"
 
+#define DESERTED_S        60    /* a page without a writer is left alone for so long */
 #define CONTROL_MODE_BITS 0444u /* only reading is anybody's */
 
 /* Which lock, of which boot: a page that names another one is not ours, and is ignored. */
@@ -112,6 +114,37 @@ static void retire_old(int folder_fd, const char *name)
     (void)unlinkat(folder_fd, name, 0); /* not there, or replaced by the rename that follows */
 }
 
+/* Does nobody write this page any more? Its writer's mapping holds the lock that page_make took. A young one
+ * may be about to be locked. */
+static bool is_deserted(int folder_fd, const char *name)
+{
+    AUTO(io_close) int fd = openat(folder_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           clock_wall_ns() / 1000000000 - st.st_ctim.tv_sec > DESERTED_S && lock_try(fd) == 0;
+}
+
+static bool is_page_name(const char *name)
+{
+    char uuid[37];
+    uint8_t bytes[16];
+    (void)snprintf(uuid, sizeof uuid, "%s", name);
+    return io_uuid_parse(uuid, bytes) == 0 && strstr(name, ".ctl") != NULL;
+}
+
+/* Killed writers leave their pages; those of recordings that are written again are replaced, the others
+ * would stay in memory until the machine stops. */
+static void sweep(int folder_fd)
+{
+    AUTO(list_done) struct list list = {0};
+    if (list_read(folder_fd, &list) < 0)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        if (is_page_name(list.names[i]) && is_deserted(folder_fd, list.names[i]))
+            retire_old(folder_fd, list.names[i]);
+    }
+}
+
 /* The recording's mode and group, so that who may read the data may read the counter. */
 static int give_rights(int fd, int stream_dir_fd, mode_t mode)
 {
@@ -147,7 +180,10 @@ static int page_make(int folder_fd, const char *name, int stream_dir_fd, const s
     if (fd < 0)
         return -errno;
     AUTO(page_unmap) struct control_page *page = NULL;
-    int r = -posix_fallocate(fd, 0, CONTROL_BYTES); /* a full tmpfs says so here, not by SIGBUS */
+    /* An OFD lock lives as long as the mapping, so it tells whether there still is a writer. */
+    int r = lock_try(fd);
+    if (r == 0)
+        r = -posix_fallocate(fd, 0, CONTROL_BYTES); /* a full tmpfs says so here, not by SIGBUS */
     if (r == 0)
         r = page_map(fd, PROT_READ | PROT_WRITE, &page);
     if (r == 0)
@@ -235,6 +271,7 @@ int control_create(int stream_dir_fd, int lock_fd, const uint8_t stream_uuid[16]
     }
     AUTO(page_unmap) struct control_page *page = NULL;
     retire_old(folder_fd, name);
+    sweep(folder_fd);
     r = page_make(folder_fd, name, stream_dir_fd, &id, mode, &page);
     if (r == 0)
         r = live_write(stream_dir_fd, path, &id);

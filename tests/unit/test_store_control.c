@@ -159,6 +159,42 @@ TEST(folder__open_to_others_is_refused)
     end();
 }
 
+/* A page ages by the wall clock that `touch` cannot set: the change time. So the test waits for nothing and
+ * looks at what must not go: pages that are young, written, or not pages at all. */
+TEST(sweep__keeps_what_is_young_or_not_a_page)
+{
+    begin();
+    struct control c = {0}, next = {0};
+    CHECK_INT(mkdir(control_dir, 0711), 0);
+    static const char young[] = "00000000-0000-4000-8000-000000000000-1-2.ctl";
+    char at[2 * PATH_MAX], other[2 * PATH_MAX];
+    (void)snprintf(at, sizeof at, "%s/%s", control_dir, young);
+    (void)snprintf(other, sizeof other, "%s/somebody's.ctl", control_dir);
+    int fd = open(at, O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0);
+    (void)close(fd);
+    fd = open(other, O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0);
+    (void)close(fd);
+    CHECK_INT(create(&c), 0);
+    CHECK_INT(access(at, F_OK), 0);
+    CHECK_INT(access(other, F_OK), 0);
+    /* the lock that says "written" outlives the descriptor, in the mapping */
+    fd = open(c.path, O_RDWR);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    CHECK_INT(fcntl(fd, F_OFD_GETLK, &lock), 0);
+    CHECK_INT(lock.l_type, F_WRLCK);
+    control_unmap(&c); /* as a killed writer's is */
+    lock = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    CHECK_INT(fcntl(fd, F_OFD_GETLK, &lock), 0);
+    CHECK_INT(lock.l_type, F_UNLCK);
+    (void)close(fd);
+    free(c.path);
+    CHECK_INT(create(&next), 0);
+    control_end(&next, stream_fd);
+    end();
+}
+
 struct sleeper {
     struct control c;
     uint64_t goal;
@@ -205,4 +241,5 @@ T_MAIN(RUN(page__is_found_and_follows_what_is_published)
            RUN(page__of_another_stream_or_lock_is_ignored) RUN(page__that_was_deleted_is_made_anew)
                RUN(page__of_a_killed_writer_is_ended_by_the_next)
                    RUN(folder__open_to_others_is_refused)
-                       RUN(wait__no_publication_is_slept_through))
+                       RUN(sweep__keeps_what_is_young_or_not_a_page)
+                           RUN(wait__no_publication_is_slept_through))
