@@ -130,7 +130,8 @@ struct media_decoder; /* opaque, of the module */
 
 struct media_decoder_ops {
     /* `threads` 0: as many as there are cores, frame threads allowed. Pictures are what the ffmpeg tool
-     * decodes on this machine, byte by byte; damaged frames are given with is_corrupt rather than dropped silently. errors: SWT_E_NO_DECODER, SWT_E_CORRUPT */
+     * decodes on this machine, byte by byte; damaged frames are given with is_corrupt rather than dropped
+     * silently. errors: SWT_E_NO_DECODER, SWT_E_CORRUPT */
     int (*open)(const struct params *params, int threads, const struct log_to *log,
                 struct media_decoder **ret_decoder, struct swt_diag *reterr);
     /* Send one packet; NULL data = end, drain. 0 taken; -EAGAIN receive first; SWT_E_CORRUPT this packet is
@@ -180,7 +181,7 @@ struct media_module {
  * the call that a thread is in, in the same place. */
 struct media_host {
     const struct log_to **(*log_slot)(void); /* of the calling thread; NULL in it: in no call */
-    bool *is_log_of_codec;                   /* the log function that knows decoders' own threads is set and stays */
+    bool *is_log_of_codec; /* the log function that knows decoders' own threads is set and stays */
 };
 
 /* The one symbol a module exports; `host` is kept. */

@@ -2,6 +2,7 @@
  *
  * resampler.c - rate, channels and sample type of sound, by swresample. Interleaved on both sides.
  */
+#include <libavutil/opt.h>
 #include <libswresample/swresample.h>
 #include <stdlib.h>
 
@@ -44,6 +45,9 @@ static int start(struct media_resampler *r, const struct media_resampler_spec *s
         return AVERROR(EINVAL);
     int rc = swr_alloc_set_opts2(&r->swr, out, to, spec->out_rate_hz, in, from, spec->in_rate_hz, 0,
                                  NULL);
+    /* Mixed channels never pass full scale, whatever the sample type: by default that holds for integers only. */
+    if (rc >= 0)
+        rc = av_opt_set_double(r->swr, "rematrix_maxval", 1.0, 0);
     return rc < 0 ? rc : swr_init(r->swr);
 }
 

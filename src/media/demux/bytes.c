@@ -182,7 +182,7 @@ static int64_t matroska_end(const uint8_t *p, size_t n)
     return body < 0 ? 0 : (int64_t)(at + used) + body;
 }
 
-static int64_t riff_end(const uint8_t *p, size_t n)
+int64_t demux_riff_end(const uint8_t *p, size_t n)
 {
     uint32_t size = n >= 12 && AV_RL32(p) == MKTAG('R', 'I', 'F', 'F') ? AV_RL32(p + 4) : 0;
     return size < 0x7ffff000 ? size : 0; /* writers to pipes put the largest numbers there */
@@ -224,7 +224,7 @@ bool demux_ends_early(const struct demux_bytes *b, const char *format)
     if (strcmp(format, "matroska") == 0)
         end = matroska_end(b->head, b->n_head);
     else if (strcmp(format, "avi") == 0 || strcmp(format, "wav") == 0)
-        end = riff_end(b->head, b->n_head);
+        end = demux_riff_end(b->head, b->n_head);
     else if (strcmp(format, "mov") == 0 && b->is_seekable)
         end = mp4_end(b);
     return end > there;

@@ -67,6 +67,8 @@ void demux_bytes_close(struct demux_bytes **bytes);
 
 /* Whether a container of this format says itself that it should be longer than what was read of it. */
 bool demux_ends_early(const struct demux_bytes *bytes, const char *format);
+/* Where a RIFF file ends by its header, up to its last 8 bytes; 0: it does not say. */
+int64_t demux_riff_end(const uint8_t *head, size_t n);
 /* Whether an MP4 has its pictures before its index: no use without seeking. */
 bool demux_index_is_last(const struct demux_bytes *bytes);
 

@@ -6,6 +6,7 @@
 #include <libavcodec/avcodec.h>
 #include <sndfile.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -172,6 +173,15 @@ static bool is_like_soundfile(int fd)
     return memcmp(p, "FORM", 4) == 0 && memcmp(p + 8, "AIF", 3) == 0;
 }
 
+/* libsndfile takes what is there of a WAV for all of it; the header knows how much there was. */
+static bool is_cut_off(int fd)
+{
+    uint8_t p[12];
+    struct stat st;
+    bool is_read = pread(fd, p, sizeof p, 0) == sizeof p && fstat(fd, &st) == 0;
+    return is_read && demux_riff_end(p, sizeof p) > st.st_size;
+}
+
 static int read_samples(struct sound_source *s, sf_count_t n, sf_count_t *ret_n)
 {
     sf_count_t got = 0;
@@ -250,6 +260,7 @@ int demux_soundfile_open(const struct demux_input *input, struct media_source **
     av_copy_text(s->base.info.format, sizeof s->base.info.format, name);
     if (fill_stream(s) < 0)
         return err_errno(reterr, ENOMEM, NULL, "source");
+    s->is_short = is_cut_off(input->fd);
     *ret = &s->base;
     s = NULL;
     return 0;
@@ -259,7 +270,7 @@ int demux_soundfile_open(const struct demux_input *input, struct media_source **
 
 static void sound_end(struct sound_source *s, int rc)
 {
-    bool is_lost = rc < 0 || s->pos < s->format.frames;
+    bool is_lost = rc < 0 || s->is_short || s->pos < s->format.frames;
     s->base.end_code = is_lost ? SWT_E_LOST : SWT_E_END;
     const char *why = rc < 0 ? sf_strerror(s->file) : "the input ends early";
     av_copy_text(s->base.end_text, sizeof s->base.end_text, why);
