@@ -23,6 +23,7 @@ static void decoder_close(struct media_decoder **decoder)
     if (!d)
         return;
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&d->log);
+    (void)scope;
     avcodec_free_context(&d->ctx);
     av_packet_free(&d->packet);
     av_frame_free(&d->frame);
@@ -52,6 +53,7 @@ static int decoder_open(const struct params *params, int threads, const struct l
         d->log = *log;
     av_copy_text(d->codec, sizeof d->codec, params->codec);
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&d->log);
+    (void)scope;
     d->packet = av_packet_alloc();
     d->frame = av_frame_alloc();
     if (!d->packet || !d->frame)
@@ -131,6 +133,7 @@ static int decoder_send(struct media_decoder *d, const struct media_packet *pack
                         struct swt_diag *reterr)
 {
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&d->log);
+    (void)scope;
     bool is_end = !packet || !packet->data;
     if (!is_end && packet->n_data == 0)
         return 0; /* FFmpeg would take it for the end */
@@ -182,6 +185,7 @@ static int decoder_receive(struct media_decoder *d, struct media_frame *ret_fram
                            struct swt_diag *reterr)
 {
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&d->log);
+    (void)scope;
     int rc;
     do
         rc = avcodec_receive_frame(d->ctx, d->frame);
@@ -200,6 +204,7 @@ static int decoder_receive(struct media_decoder *d, struct media_frame *ret_fram
 static void decoder_flush(struct media_decoder *d)
 {
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&d->log);
+    (void)scope;
     avcodec_flush_buffers(d->ctx);
 }
 

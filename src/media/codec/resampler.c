@@ -65,6 +65,7 @@ static int resampler_open(const struct media_resampler_spec *spec, struct media_
 {
     static const struct log_to silent;
     AUTO(av_log_end) struct av_log_scope scope = codec_log_begin(&silent);
+    (void)scope;
     AUTO(resampler_close) struct media_resampler *r = calloc(1, sizeof *r);
     if (!r)
         return err_errno(reterr, ENOMEM, NULL, "sound converter");

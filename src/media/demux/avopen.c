@@ -67,7 +67,7 @@ static void hint_of(const char *path, char *ret, size_t cap)
     bool is_plain = n > 0 && n <= 8;
     for (size_t i = 1; is_plain && i <= n; i++)
         is_plain = isalnum((unsigned char)dot[i]);
-    snprintf(ret, cap, is_plain ? "x.%s" : "", is_plain ? dot + 1 : "");
+    snprintf(ret, cap, "%s%s", is_plain ? "x." : "", is_plain ? dot + 1 : "");
 }
 
 /* Formats that take a file for what it is not: single pictures read by name, and text drawn as a picture. */

@@ -24,6 +24,7 @@ static void source_close(struct media_source **source)
     if (!s)
         return;
     AUTO(av_log_end) struct av_log_scope scope = demux_log_begin(&s->log);
+    (void)scope;
     if (s->kind)
         s->kind->free(s);
     for (int i = 0; s->streams && i < s->info.n_streams; i++)
@@ -81,6 +82,7 @@ static int start(struct media_source *s, struct swt_diag *reterr)
     struct listener l = {.to = s->log};
     struct log_to through = {listen, &l};
     AUTO(av_log_end) struct av_log_scope scope = demux_log_begin(&through);
+    (void)scope;
     int rc = demux_av_start(s, reterr);
     if (rc == SWT_E_INPUT && s->input.kind == DEMUX_DEVICE && l.line[0] && reterr)
         (void)err_at(reterr, rc, s->text, -1, "%s: %s", reterr->text, l.line);
@@ -91,6 +93,7 @@ static int source_open(const struct media_source_spec *spec, struct media_source
                        struct swt_diag *reterr)
 {
     AUTO(av_log_end) struct av_log_scope scope = demux_log_begin(&spec->log);
+    (void)scope;
     AUTO(demux_input_close) struct demux_input in = {.fd = -1};
     AUTO(source_close) struct media_source *s = NULL;
     int rc = demux_input_open(spec->input, &in, reterr);
@@ -123,6 +126,7 @@ static int source_read(struct media_source *s, struct media_packet *ret_packet, 
                        struct swt_diag *reterr)
 {
     AUTO(av_log_end) struct av_log_scope scope = demux_log_begin(&s->log);
+    (void)scope;
     *ret_changed = -1;
     demux_wait_alive(&s->wait);
     return s->kind->read(s, ret_packet, ret_changed, reterr);
