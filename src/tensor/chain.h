@@ -22,14 +22,17 @@ struct chain {
     struct chain_spec spec;
     struct colour colour;
     struct axis *across, *down; /* NULL: as it is */
-    bool is_fast;               /* 8 bits, few taps */
-    int32_t max[4];             /* largest value of each component */
-    int n_slots, next;          /* rows held; the row that is made next, counted from spec.y */
-    uint8_t *store[4];          /* n_slots rows of each component */
+    bool is_fast;               /* 8 bits, few taps: through 16-bit words */
+    bool is_across_first;
+    int32_t max[4];       /* largest value of each component */
+    int n_slots, next;    /* rows held; the row that is made next, counted from spec.y */
+    bool is_kept_as_made; /* rows held are colour.c's; else words, or resized across */
+    uint8_t *made[4];     /* a row for colour.c where it is not the row held */
+    uint8_t *store[4];    /* n_slots rows of each component */
     size_t store_stride;
     const void **slot[4]; /* where each row held lies */
     const void **taps;    /* rows of one result */
-    void *middle;         /* a row after resizing down: int16_t or, if not fast, int32_t */
+    void *middle;         /* a row between the two passes: int16_t or, if not fast, int32_t */
     void *out[4];
 };
 

@@ -31,7 +31,7 @@ bool colour_spec_init(struct colour_spec *spec, const struct picture *p, const s
     else
         spec->is_full_from = p->pixfmt->is_rgb || strcmp(range, "tv") != 0;
     if (is_yuv(to))
-        spec->is_full_to = is_yuv(p->pixfmt) ? spec->is_full_from : is_full_yuv(to, "");
+        spec->is_full_to = is_full_yuv(to, "") || (is_yuv(p->pixfmt) && spec->is_full_from);
     else
         spec->is_full_to = true;
     if (!is_yuv(p->pixfmt) && !to->is_rgb && to->n_comps < 3 && !p->pixfmt->is_rgb)

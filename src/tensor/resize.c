@@ -45,31 +45,52 @@ static double weight_at(enum resize_kind kind, double x, double center, double s
     return pixel_cubic(d, kind == RESIZE_BICUBIC ? -0.5 : -0.6);
 }
 
-/* Weights of one result into w[0 .. cap - 1]; the number of samples, the first of which is *ret_first. */
-static int weigh(enum resize_kind kind, const struct axis *a, double center, double scale,
-                 double *w, int cap, int32_t *ret_first)
+/* The samples low .. high - 1 that the filter covers, whether or not they exist. */
+static void cover(enum resize_kind kind, double center, double scale, int *ret_low, int *ret_high)
 {
     double reach = kind == RESIZE_AREA ? scale / 2 : reach_of(kind) * (scale < 1 ? 1 : scale);
-    int low = kind == RESIZE_AREA ? (int)floor(center - reach) : (int)floor(center - reach + 0.5);
-    int high = kind == RESIZE_AREA ? (int)ceil(center + reach) : (int)floor(center + reach + 0.5),
-        n;
 
-    low = low < 0 ? 0 : low > a->n_src - 1 ? a->n_src - 1 : low;
-    high = high > a->n_src ? a->n_src : high <= low ? low + 1 : high;
-    n = high - low > cap ? cap : high - low;
+    *ret_low = (int)floor(kind == RESIZE_AREA ? center - reach : center - reach + 0.5);
+    *ret_high = (int)(kind == RESIZE_AREA ? ceil(center + reach) : floor(center + reach + 0.5));
+}
+
+static int clamp(int i, int n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+/* Weights of one result into w[0 .. n_taps - 1]; the number of samples, the first of which is *ret_first.
+ * Samples outside the line have no weight; with RESIZE_CHROMA, the outermost one stands for them. */
+static int weigh(enum resize_kind kind, const struct axis *a, double center, double scale,
+                 double *w, int32_t *ret_first)
+{
+    int low, high, first, n;
     double sum = 0;
+
+    cover(kind, center, scale, &low, &high);
+    first = clamp(low, a->n_src);
+    n = clamp(high - 1, a->n_src) - first + 1;
+    n = n > a->n_taps ? a->n_taps : n < 1 ? 1 : n;
     for (int k = 0; k < n; k++)
-        sum += w[k] = weight_at(kind, low + k, center, scale);
+        w[k] = 0;
+    for (int x = low; x < high; x++) {
+        int k = clamp(x, a->n_src) - first;
+        double weight = weight_at(kind, x, center, scale);
+
+        if (k < n && (kind == RESIZE_CHROMA || (x >= 0 && x < a->n_src)))
+            sum += weight, w[k] += weight;
+    }
     if (sum <= 0) /* wholly outside the line: its edge */
         w[0] = 1;
-    *ret_first = low;
+    *ret_first = first;
     return n;
 }
 
-static void plan_pick(struct axis *a, double start, double scale)
+static void plan_pick(struct axis *a, double start, double length)
 {
     for (int i = 0; i < a->n_dst; i++) {
-        int at = (int)floor(start + (i + 0.5) * scale);
+        int at = (int)floor(start +
+                            (i + 0.5) * length / a->n_dst); /* exact where it is a whole number */
 
         a->first[i] = at < 0 ? 0 : at >= a->n_src ? a->n_src - 1 : at;
     }
@@ -80,7 +101,7 @@ static void plan_weights(struct axis *a, enum resize_kind kind, double start, do
 {
     for (int i = 0; i < a->n_dst; i++) {
         size_t at = (size_t)i * (size_t)a->n_taps;
-        int n = weigh(kind, a, start + (i + 0.5) * scale, scale, real, a->n_taps, &a->first[i]);
+        int n = weigh(kind, a, start + (i + 0.5) * scale, scale, real, &a->first[i]);
 
         pixel_weights(real, n, 32768, a->w + at);
         pixel_weights(real, n, one16, fixed);
@@ -106,7 +127,7 @@ struct axis *axis_new(enum resize_kind kind, int n_src, double start, double len
         .n_src = n_src, .n_dst = n_dst, .n_taps = 1, .is_pick = kind == RESIZE_NEAREST};
     a->first = arena_take(arena, (size_t)n_dst, sizeof *a->first);
     if (a->is_pick && a->first)
-        plan_pick(a, start, scale);
+        plan_pick(a, start, length);
     if (a->is_pick || !a->first)
         return a;
     a->n_taps = (int)ceil(2 * reach_of(kind) * (scale < 1 ? 1 : scale)) + 1;

@@ -169,28 +169,28 @@ void rows_fill(uint16_t value, int n, bool is_word, void *out)
         put(out, is_word, i, value);
 }
 
-static inline int16_t weigh4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, const int16_t w[4])
+FAST void rows_widen(const uint8_t *restrict row, int n, int16_t *restrict out)
 {
-    return pixel_chroma_down(pixel_word(a, 8), pixel_word(b, 8), pixel_word(c, 8), pixel_word(d, 8),
-                             w);
+    for (int i = 0; i < n; i++)
+        out[i] = pixel_word(row[i], 8);
 }
 
-FAST void rows_down(const uint8_t *const *row, const int16_t *w, int n_taps, int n,
+FAST void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int n,
                     int16_t *restrict out)
 {
     const int16_t bias = (int16_t)(n_taps / 2); /* what the products lose on average */
 
     for (int t = 0; t < n_taps; t += 4) {
-        const uint8_t *restrict a = row[t], *restrict b = row[t + 1], *restrict c = row[t + 2],
+        const int16_t *restrict a = row[t], *restrict b = row[t + 1], *restrict c = row[t + 2],
                                 *restrict d = row[t + 3];
         const int16_t f[4] = {w[t], w[t + 1], w[t + 2], w[t + 3]};
 
         if (!t)
             for (int i = 0; i < n; i++)
-                out[i] = (int16_t)(weigh4(a[i], b[i], c[i], d[i], f) + bias);
+                out[i] = (int16_t)(pixel_chroma_down(a[i], b[i], c[i], d[i], f) + bias);
         else
             for (int i = 0; i < n; i++)
-                out[i] = (int16_t)(out[i] + weigh4(a[i], b[i], c[i], d[i], f));
+                out[i] = (int16_t)(out[i] + pixel_chroma_down(a[i], b[i], c[i], d[i], f));
     }
 }
 
@@ -208,13 +208,13 @@ static inline uint8_t clip_byte(int32_t x)
 FAST void rows_across(const int16_t *restrict in, const int32_t *restrict first,
                       const int16_t *restrict w, int n_taps, int n, uint8_t *restrict out)
 {
-    int eights = n_taps / 8;
+    int sixteens = n_taps / 16;
 
     for (int i = 0; i < n; i++, w += n_taps) {
         const int16_t *at = in + first[i];
         int32_t sum = 0;
 
-        for (int k = 0; k < 8 * eights; k++)
+        for (int k = 0; k < 16 * sixteens; k++)
             sum += at[k] * w[k];
         out[i] = clip_byte(((sum + (1 << 20)) >> 21) + 128);
     }

@@ -51,10 +51,12 @@ void rows_fill(uint16_t value, int n, bool is_word, void *out);
 
 /* ---- resizing 8 bits: intermediate results are words about 128 with 7 fractional bits ---- */
 
-/* Weighted sum of `n_taps` rows, a multiple of 4; the weights' sum is 32768. */
-void rows_down(const uint8_t *const *row, const int16_t *w, int n_taps, int n, int16_t *out);
+/* Bytes as words, which is what is weighed: once for all results that use a row. */
+void rows_widen(const uint8_t *row, int n, int16_t *out);
+/* Weighted sum of `n_taps` rows of words, a multiple of 4; the weights' sum is 32768. */
+void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int n, int16_t *out);
 void rows_down_one(const uint8_t *row, int n, int16_t *out);
-/* Result i = sum of w[i * n_taps + k] * in[first[i] + k] / 16384; n_taps a multiple of 8, and what lies past
+/* Result i = sum of w[i * n_taps + k] * in[first[i] + k] / 16384; n_taps a multiple of 16, and what lies past
  * the row has weight 0 but can be read. */
 void rows_across(const int16_t *in, const int32_t *first, const int16_t *w, int n_taps, int n,
                  uint8_t *out);
