@@ -108,7 +108,8 @@ TEST(streams__defaults_are_the_flagged_ones_and_the_rest_is_named)
 {
     CHECK(make(VIDEO_IN "-c:v mpeg4 -frames:v 5 v0.mkv"));
     CHECK(make("-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v mpeg4 v1.mkv"));
-    tool_write("s.srt", "1\n00:00:00,100 --> 00:00:00,900\nhello\n\n", 41, NULL, 0);
+    static const char subtitle[] = "1\n00:00:00,100 --> 00:00:00,900\nhello\n\n";
+    tool_write("s.srt", subtitle, sizeof subtitle - 1, NULL, 0);
     CHECK(make("-i v0.mkv -i v1.mkv -f lavfi -t 1 -i sine=r=48000 -f lavfi -t 1 -i sine=r=16000 -i "
                "s.srt -map 0 "
                "-map 1 -map 2 -map 3 -map 4 -c:v copy -c:a pcm_s16le -c:s srt -disposition:v:0 0 "
@@ -272,7 +273,8 @@ TEST(packets__packed_pictures_come_apart)
             memcpy(o + to + head + sizeof says - 1, chunk[0] + head, size[0] - head);
         } else {
             memcpy(o + to, chunk[i], size[i]);
-            memcpy(o + to + size[i], chunk[i + 1], is_pair ? size[i + 1] : 0);
+            if (is_pair)
+                memcpy(o + to + size[i], chunk[i + 1], size[i + 1]);
         }
         to += bytes + (bytes & 1);
         if (is_pair) {
