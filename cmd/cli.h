@@ -255,8 +255,8 @@ void cli_json_counts(struct cli_json *json, const char *key, const int64_t *valu
 void cli_json_end(struct cli_json *json);
 void cli_json_string(FILE *out, const char *text); /* quoted and escaped, alone */
 
-/* Flush stdout and say whether everything got out. Returns 0, CLI_PIPE, or CLI_FAILED with its
+/* Close stdout and say whether everything got out; `command` NULL as in cli_error. Returns 0, CLI_PIPE, or CLI_FAILED with its
  * line. */
-int cli_close_stdout(void);
+int cli_close_stdout(const char *command);
 
 #endif

@@ -142,7 +142,8 @@ int cli_fail(const char *command, int code, const struct swt_diag *diag)
 void cli_log(void *arg, enum swt_log_level level, const char *room, const char *text)
 {
     const struct cli_log *log = arg;
-    bool is_noise = level > SWT_LOG_WARNING || strcmp(room, "media") == 0; /* FFmpeg speaks as "media" */
+    bool is_noise = level > SWT_LOG_WARNING ||
+                    strcmp(room, "media") == 0; /* FFmpeg speaks as "media" */
     if (is_noise ? !log->common->is_verbose : log->common->is_quiet)
         return;
     if (log->common->is_verbose)
@@ -250,7 +251,7 @@ void cli_json_end(struct cli_json *json)
 /* ---- stdout ------------------------------------------------------------------------------------
  */
 
-int cli_close_stdout(void)
+int cli_close_stdout(const char *command)
 {
     errno = 0;
     bool had_error = ferror(stdout) != 0;
@@ -258,6 +259,6 @@ int cli_close_stdout(void)
         return 0;
     if (errno == EPIPE)
         return CLI_PIPE;
-    cli_error(NULL, "standard output: %s", errno ? strerror(errno) : "write error");
+    cli_error(command, "standard output: %s", errno ? strerror(errno) : "write error");
     return CLI_FAILED;
 }

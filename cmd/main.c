@@ -121,6 +121,6 @@ int main(int argc, char **argv)
            SIG_IGN); /* EPIPE is handled where it comes back, so that files are left in order */
     sigaction(SIGBUS, &bus, NULL);
     int status = dispatch(argc, argv);
-    int closing = cli_close_stdout();
+    int closing = cli_close_stdout(argc > 1 && find_command(argv[1]) ? argv[1] : NULL);
     return status ? status : closing;
 }
