@@ -136,10 +136,11 @@ int swt_append_close(struct swt_append **append, struct swt_diag *reterr)
     struct swt_append *a = append ? *append : NULL;
     if (!a)
         return 0;
-    int rc = a->writer ? store_writer_close(&a->writer, reterr) : 0;
+    int kept = a->writer ? store_writer_keep_format(a->writer, reterr) : 0;
+    int rc = a->writer ? store_writer_close(&a->writer, kept < 0 ? NULL : reterr) : 0;
     store_dir_close(&a->dir);
     params_done(&a->params);
     free(a);
     *append = NULL;
-    return rc;
+    return kept < 0 ? kept : rc;
 }

@@ -161,7 +161,7 @@ static int ndjson_line(const struct store_frame *f, int64_t frames, const char *
     return snprintf(line, cap,
                     "{\"stream\":\"%s\",\"frame\":%" PRIu64 ",\"frames\":%" PRId64
                     ",\"pts_ns\":\"%" PRId64 "\",\"wall_ns\":%s,\"src_pts\":%s,\"key\":%s,\"gap\":%"
-                                             "s,\"discont\":%s,\"dropped_before\":%u,"
+                    "s,\"discont\":%s,\"dropped_before\":%u,"
                     "\"damaged\":%s,\"bytes\":%" PRIu64 ",\"segment\":%" PRIu64
                     ",\"offset\":%" PRIu64 ",\"crc32c\":\"%08x\"}\n",
                     stream, f->frame, frames, f->time_ns, wall, src,
@@ -210,6 +210,9 @@ static int write_ndjson(struct window *w, int fd, struct swt_diag *reterr)
 
 int output_write(struct window *w, enum swt_file_format format, int fd, struct swt_diag *reterr)
 {
+    int rc = format == SWT_FORMAT_NDJSON ? 0 : window_can_read(w, reterr);
+    if (rc < 0)
+        return rc;
     switch (format) {
     case SWT_FORMAT_RAW:
         return write_raw(w, fd, reterr);

@@ -438,8 +438,11 @@ int record_run(struct record *r, struct swt_diag *reterr)
 {
     int rc = run_inputs(r, reterr);
     describe_all(r);
+    bool keep = rc >= 0;
+    for (size_t i = 0; i < r->n_inputs; i++)
+        keep = keep && (r->inputs[i].rc >= 0 || r->inputs[i].rc == SWT_E_LOST);
     for (size_t i = 0; i < r->n_sinks; i++) {
-        int closed = sink_close(r->sinks[i], rc < 0 ? NULL : reterr);
+        int closed = sink_close(r->sinks[i], keep, rc < 0 ? NULL : reterr);
         rc = rc < 0 ? rc : closed;
     }
     rc = outcome(r, rc, reterr);

@@ -159,7 +159,7 @@ static int choose_kind(struct record *r, struct input *in, bool video, const cha
                        video ? "video" : "audio", which, video ? "" : " or all");
     n = pick(in, video, number);
     if (n < 0 && number >= 0)
-        return err_set(reterr, SWT_E_USAGE, "'%s' has no %s stream %ld", in->name,
+        return err_set(reterr, SWT_E_INPUT, "'%s' has no %s stream %ld", in->name,
                        video ? "video" : "audio", number);
     return n < 0 ? 0 : add_track(r, in, n, reterr);
 }

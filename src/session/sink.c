@@ -143,11 +143,13 @@ void sink_stats(struct sink *s, struct swt_record_stream *ret)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-int sink_close(struct sink *s, struct swt_diag *reterr)
+int sink_close(struct sink *s, bool keep, struct swt_diag *reterr)
 {
     if (!s->writer)
         return 0;
     int rc = store_writer_flush(s->writer, reterr);
+    if (rc >= 0 && keep)
+        rc = store_writer_keep_format(s->writer, reterr);
     struct store_writer_state state;
     store_writer_state(s->writer, &state);
     int closed = store_writer_close(&s->writer, rc < 0 ? NULL : reterr);

@@ -38,7 +38,7 @@ int sink_frames(struct sink *s, const struct store_item *item, const void *data,
 /* Something came in and could not be stored. */
 void sink_drop(struct sink *s, uint64_t n);
 void sink_stats(struct sink *s, struct swt_record_stream *ret);
-/* Flush, seal, sync. */
-int sink_close(struct sink *s, struct swt_diag *reterr);
+/* Flush, seal, sync. `keep`: also a stream without frames stays, with its format. */
+int sink_close(struct sink *s, bool keep, struct swt_diag *reterr);
 
 #endif

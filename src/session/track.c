@@ -10,6 +10,8 @@
 
 #include "base/size.h"
 
+#define MAX_DURATION_NS INT64_C(3600000000000) /* of one packet */
+
 int track_init(struct track *t, const struct swt_record_spec *spec,
                const struct media_stream *stream, int index, struct timeline *line,
                struct limits *limits)
@@ -21,8 +23,7 @@ int track_init(struct track *t, const struct swt_record_spec *spec,
                         .is_video = strcmp(stream->params.media, "video") == 0,
                         .line = line,
                         .limits = limits,
-                        .last_ns = INT64_MIN,
-                        .is_fresh = true};
+                        .last_ns = INT64_MIN};
     int64_t step = t->is_video ? size_frames_ns(1, stream->params.rate) : 0;
     timeline_stream_init(&t->place, line, stream->params.time_base, step);
     params_init(&t->out);
@@ -77,6 +78,8 @@ static int decode(struct track *t, const struct media_packet *p, const struct st
     struct media_packet q = *p;
     t->capture_ns = p->capture_ns;
     if (t->is_video) {
+        if (t->n_sent == 0)
+            t->key_ns = item->time_ns;
         t->flight[t->n_sent % TRACK_IN_FLIGHT] = (struct in_flight){
             item->time_ns, item->src_pts, item->capture_ns, item->flags, item->duration};
         q.pts = q.dts = t->n_sent++;
@@ -102,6 +105,14 @@ static int32_t dts_delta(const struct track *t, const struct media_packet *p, in
     return delta > INT32_MIN && delta < INT32_MAX ? (int32_t)delta : 0;
 }
 
+/* Ticks; what no packet can last is taken for unknown. */
+static uint32_t duration(const struct track *t, const struct media_packet *p)
+{
+    bool is_sane = p->duration > 0 && p->duration < UINT32_MAX &&
+                   size_ticks_ns(p->duration, t->stream->params.time_base) < MAX_DURATION_NS;
+    return is_sane ? (uint32_t)p->duration : 0;
+}
+
 static void place(struct track *t, const struct media_packet *p, struct store_item *ret_item,
                   int64_t *ret_dts_ns)
 {
@@ -114,14 +125,15 @@ static void place(struct track *t, const struct media_packet *p, struct store_it
         .time_ns = time_ns,
         .src_pts = pts,
         .dts_delta = dts_delta(t, p, pts),
-        .duration = p->duration > 0 && p->duration < UINT32_MAX ? (uint32_t)p->duration : 0,
+        .duration = duration(t, p),
         .capture_ns = p->capture_ns,
         .flags = (p->flags & MEDIA_PACKET_KEY ? SEG_FLAG_KEY : 0u) |
                  (jumped ? SEG_FLAG_DISCONT : 0u) |
                  (p->flags & MEDIA_PACKET_CORRUPT ? SEG_FLAG_CORRUPT : 0u) |
                  (is_shown || !t->is_video ? 0u : SEG_FLAG_NOPIC)};
-    *ret_dts_ns = ret_item->dts_delta == INT32_MIN ? INT64_MIN
-                                                   : time_ns + size_ticks_ns(ret_item->dts_delta, base);
+    *ret_dts_ns = ret_item->dts_delta == INT32_MIN
+                      ? INT64_MIN
+                      : time_ns + size_ticks_ns(ret_item->dts_delta, base);
     int64_t length = ret_item->duration ? size_ticks_ns(ret_item->duration, base)
                                         : t->place.step_ns;
     if (is_shown)
@@ -134,9 +146,10 @@ int track_packet(struct track *t, const struct media_packet *p, struct swt_diag 
     int64_t dts_ns;
     if (t->is_done)
         return 0;
+    t->has_key = t->has_key || !t->is_video || (p->flags & MEDIA_PACKET_KEY);
     place(t, p, &item, &dts_ns);
     int rc = 0;
-    if (t->tensor)
+    if (t->tensor && t->has_key)
         rc = decode(t, p, &item, reterr);
     if (rc >= 0 && t->packets)
         rc = track_keep(t, &item, p, dts_ns, reterr);

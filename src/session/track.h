@@ -48,7 +48,8 @@ struct track {
     int64_t n_sent;    /* ordinal of the next packet, used as its tag */
     int64_t last_ns;   /* time of the newest picture stored; INT64_MIN none */
     uint64_t n_stored; /* pictures stored in `tensor` */
-    bool is_fresh;     /* nothing stored yet in this session */
+    bool has_key;      /* a key has come: decoding can begin */
+    int64_t key_ns;    /* time of that key; pictures before it may lean on ones never received */
     bool gap_before;   /* flag the next one: time is missing before it */
 
     /* pictures */

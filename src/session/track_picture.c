@@ -169,6 +169,8 @@ int track_picture(struct track *t, const struct media_frame *f, struct swt_diag 
                        "pixel format '%s' is not one swt can store; --store packets keeps it",
                        f->pixel_name);
     item_of(t, f, &item);
+    if (f->is_corrupt && item.time_ns < t->key_ns)
+        return 0; /* a leading picture of an open group: nobody could have shown it */
     int rc = t->spec->fps.num > 0 ? fill_grid(t, item.time_ns, reterr) : 0;
     as_picture(t, f, &p);
     if (rc >= 0)

@@ -97,12 +97,9 @@ static int store(struct track *t, const void *samples, int64_t n, int64_t want_n
     int64_t fit = before_limit(t, time_ns, n);
     if (t->frames_limit > 0 && fit > t->frames_limit - (int64_t)t->n_stored)
         fit = t->frames_limit - (int64_t)t->n_stored;
-    const struct swt_ratio base = t->out.time_base;
-    int64_t ticks = base.num > 0 ? size_scale(fit, base.den, t->sound.rate_hz * base.num) : 0;
     struct store_item item = {.time_ns = time_ns,
                               .src_pts = src_pts,
                               .capture_ns = t->capture_ns,
-                              .duration = ticks > 0 && ticks < UINT32_MAX ? (uint32_t)ticks : 0,
                               .flags = gap || t->gap_before ? SEG_FLAG_GAP : 0u};
     int rc = fit > 0 ? sink_frames(t->tensor, &item, samples, (uint64_t)fit, reterr) : 0;
     if (rc < 0)

@@ -53,7 +53,8 @@ static int identity_read(int fd, const char *path, struct store_dir_info *ret_in
         return err_at(reterr, SWT_E_NOT_RECORDING, path, -1,
                       "this folder is not a recording: it has no " IDENTITY);
     if (r == SWT_E_CORRUPT || r == -EFBIG)
-        return err_at(reterr, SWT_E_CORRUPT, path, -1, IDENTITY " is damaged");
+        return err_at(reterr, SWT_E_NOT_RECORDING, path, -1,
+                      "its " IDENTITY " cannot be read: damaged");
     if (r < 0)
         return err_errno(reterr, -r, path, "cannot read " IDENTITY);
     const char *magic = json_text(o, "magic");

@@ -171,8 +171,7 @@ int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame
     if (rc < 0)
         return rc;
     const struct super *s = &r->segs[*ret_i]->super;
-    uint64_t n_bytes = 0;
-    segfile_payload(s, &f.entry, &f.offset, &n_bytes);
+    segfile_payload(s, &f.entry, &f.offset, &f.entry_bytes);
     f.segment_base = r->segs[*ret_i]->base;
     f.run_no = s->run_no;
     f.run_base_frame = s->run_base_frame;

@@ -65,10 +65,10 @@ struct store_writer_spec {
 
 /* What comes with a frame, a group of frames or a packet. */
 struct store_item {
-    int64_t time_ns; /* media time of the (first) frame */
-    int64_t src_pts; /* INT64_MIN: none */
+    int64_t time_ns;   /* media time of the (first) frame */
+    int64_t src_pts;   /* INT64_MIN: none */
     int32_t dts_delta; /* ticks; INT32_MIN: decode time unknown, and pictures may be out of order */
-    uint32_t duration;  /* ticks, of all frames together */
+    uint32_t duration; /* ticks, of all frames together */
     int64_t capture_ns; /* CLOCK_BOOTTIME */
     uint32_t flags;     /* enum seg_flag; SIDE, CONTINUES and FRESH are the store's to set */
     uint32_t dropped_before;
@@ -109,6 +109,9 @@ int store_writer_packet(struct store_writer *w, const struct store_item *item,
 int store_writer_flush(struct store_writer *w, struct swt_diag *reterr);
 void store_writer_state(const struct store_writer *w, struct store_writer_state *ret);
 
+/* Before close: a stream that never got a frame keeps its format, in a segment without entries that the next session
+ * removes. Does nothing when it has frames. */
+int store_writer_keep_format(struct store_writer *w, struct swt_diag *reterr);
 /* Flush, make all frames visible, sync, seal, publish, unlock, free. 0, or the first error that lost
  * durability. */
 int store_writer_close(struct store_writer **w, struct swt_diag *reterr);

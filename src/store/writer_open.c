@@ -331,6 +331,18 @@ static void settle_durable(struct store_writer *w)
         atomic_store_explicit(&w->control.page->durable, w->visible, memory_order_release);
 }
 
+int store_writer_keep_format(struct store_writer *w, struct swt_diag *reterr)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    int r = 0;
+    if (w->entries == 0 && w->group.e.len == 0 && w->run.block != NULL) {
+        r = w->cur != NULL ? 0 : writer_begin_segment(w, w->segment_bytes, reterr);
+        segw_free(&w->cur);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return r;
+}
+
 int store_writer_close(struct store_writer **writer, struct swt_diag *reterr)
 {
     struct store_writer *w = *writer;

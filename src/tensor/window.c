@@ -162,10 +162,11 @@ static int element_shape(struct window *w, struct swt_diag *reterr)
             reterr, SWT_E_USAGE,
             "'%s' holds no pictures: --size, --crop, --pixel, --layout and --norm do not apply",
             w->info.stream);
-    if (w->kind == SEG_KIND_PACKETS)
-        return err_set(reterr, SWT_E_UNSUPPORTED,
-                       "'%s' holds encoded sound; take the window of its decoded stream",
-                       w->info.stream);
+    if (w->kind == SEG_KIND_PACKETS) {
+        w->info.n_dims = 1;
+        w->info.is_converted = 1;
+        return 0;
+    }
     enum swt_dtype out = s->dtype != SWT_DTYPE_NONE ? s->dtype : is_sound(p) ? SWT_F32 : p->dtype;
     uint64_t n = 1;
     w->info.n_dims = 1;
@@ -291,6 +292,15 @@ static int fill_info(struct window *w, struct swt_diag *reterr)
     return check_runs(w, reterr);
 }
 
+/* Frames of encoded sound are packets: they are counted and timed like pictures. */
+static int resolve(struct window *w, struct plan *plan, struct swt_diag *reterr)
+{
+    bool is_samples = is_sound(w->params) && w->kind == SEG_KIND_TENSOR;
+    struct swt_ratio rate = is_samples || !is_sound(w->params) ? w->params->rate
+                                                               : (struct swt_ratio){0, 1};
+    return plan_resolve(w->reader, &w->spec, rate, is_samples, plan, reterr);
+}
+
 int window_open(struct store_reader *reader, const char *name, const struct swt_window_spec *spec,
                 struct window **ret_window, struct swt_diag *reterr)
 {
@@ -311,7 +321,7 @@ int window_open(struct store_reader *reader, const char *name, const struct swt_
         return rc;
     w->kind = state.kind;
     w->end_frame = state.end_frame;
-    rc = plan_resolve(reader, spec, w->params->rate, is_sound(w->params), &w->plan, reterr);
+    rc = resolve(w, &w->plan, reterr);
     w->spec.frames = NULL;
     w->spec.n_frames = 0;
     int64_t first = first_real(&w->plan);
@@ -384,8 +394,7 @@ int window_refresh(struct window *w, struct swt_diag *reterr)
     struct store_reader_state state;
     if (w->spec.select == SWT_SELECT_FRAMES)
         return 0;
-    int rc = plan_resolve(w->reader, &w->spec, w->params->rate, is_sound(w->params), &w->spare,
-                          reterr);
+    int rc = resolve(w, &w->spare, reterr);
     if (rc < 0)
         return rc;
     swap_plans(w);
@@ -611,6 +620,15 @@ static bool is_planes_first(const struct window *w)
     return w->spec.layout == SWT_LAYOUT_CTHW && w->info.n_dims == 4;
 }
 
+int window_can_read(const struct window *w, struct swt_diag *reterr)
+{
+    if (w->kind == SEG_KIND_PACKETS && !is_picture(w->params))
+        return err_set(reterr, SWT_E_UNSUPPORTED,
+                       "'%s' holds encoded sound; take the window of its decoded stream",
+                       w->info.stream);
+    return 0;
+}
+
 int window_read(struct window *w, int64_t first, int64_t n, void *buf, size_t cap,
                 struct swt_diag *reterr)
 {
@@ -620,8 +638,9 @@ int window_read(struct window *w, int64_t first, int64_t n, void *buf, size_t ca
     if ((uint64_t)n * w->info.frame_bytes > cap)
         return err_set(reterr, -ENOBUFS, "the buffer is too small: %" PRIu64 " bytes are needed",
                        (uint64_t)n * w->info.frame_bytes);
-    if (!is_planes_first(w))
-        return fill(w, first, n, buf, reterr);
+    int rc = window_can_read(w, reterr);
+    if (rc < 0 || !is_planes_first(w))
+        return rc < 0 ? rc : fill(w, first, n, buf, reterr);
     if (n != w->info.n_frames)
         return err_set(reterr, SWT_E_UNSUPPORTED, "layout CTHW is read as a whole window");
     return fill_planes_first(w, buf, reterr);

@@ -26,6 +26,9 @@ int window_frame(struct window *w, int64_t i, struct swt_frame_info *ret, struct
 /* The tensor in place; SWT_E_UNSUPPORTED when it is not one stretch of stored bytes. */
 int window_map(struct window *w, const void **ret_data, struct swt_diag *reterr);
 
+/* Can its frames be given at all, or only what the index says of them? */
+int window_can_read(const struct window *w, struct swt_diag *reterr);
+
 /* Frames first .. first + n - 1 into `buf`, each checked before it is given. */
 int window_read(struct window *w, int64_t first, int64_t n, void *buf, size_t cap,
                 struct swt_diag *reterr);

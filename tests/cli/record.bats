@@ -232,7 +232,8 @@ for name, opt in (("a.flac", []), ("a.aiff", []), ("a.w64", []), ("a.au", []), (
 mk.ff("-i", "in.wav", "-c:a", "libvorbis", "a.ogg")
 swt("record", "a.ogg", "-o", "ogg.swt")
 swt("window", "ogg.swt", "--from", "start", "--to", "end", "-o", "w.npy")
-true(abs(len(npy("w.npy")) - 5000) <= 64, "samples of ogg")
+want = len(ffmpeg("-i", "a.ogg", "-f", "s16le", "-")) // 4 # libvorbis' last block is given whole by some versions
+same(len(npy("w.npy")), want, "samples of ogg")
 PY
 }
 
