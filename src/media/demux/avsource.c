@@ -177,6 +177,15 @@ static int next_raw(struct av_source *s, AVPacket *packet)
     }
 }
 
+/* Containers that give no presentation times: raw streams, and those that know of decode order only. Where times
+ * are missing for a while (a broadcast joined in the middle) they are not invented. */
+static bool is_timeless(const struct av_source *s, const AVPacket *first)
+{
+    bool is_none_seen = s->ctx->streams[first->stream_index]->start_time == AV_NOPTS_VALUE;
+    return first->pts == AV_NOPTS_VALUE && !s->base.info.is_live &&
+           (is_none_seen || first->dts != AV_NOPTS_VALUE);
+}
+
 /* A stream whose first packet has no presentation time gets times made for all. */
 static int begin_stream(struct av_source *s, struct av_stream *t, const AVPacket *packet)
 {
@@ -189,7 +198,7 @@ static int begin_stream(struct av_source *s, struct av_stream *t, const AVPacket
         return 0;
     if (!s->base.streams[t->idx].is_raw && demux_parse_open(par, &t->parse) < 0)
         return AVERROR(ENOMEM);
-    if (packet->pts != AV_NOPTS_VALUE)
+    if (!is_timeless(s, packet))
         return 0;
     return demux_order_new(par, st->time_base, av_guess_frame_rate(s->ctx, st, NULL), &t->order) < 0
                ? AVERROR(ENOMEM)
