@@ -33,6 +33,7 @@ struct bench {
     int rounds;
     int64_t frames;      /* of the stream on disk */
     int64_t warm_frames; /* of those, so many that all contestants' copies of them fit in memory */
+    int64_t memory;      /* bytes available at the start */
     int64_t end_ns;      /* contestants that are only for comparison pause when this is near */
     int missed, noisy, reached, wrong;
 };

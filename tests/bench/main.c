@@ -173,7 +173,8 @@ static void fit(struct bench *b)
         die("%s has too little free space: 4 GiB are the least", b->dir);
     if (most < b->frames)
         b->frames = most;
-    b->warm_frames = memory_available() * 6 / 10 / 4 / FRAME_BYTES;
+    b->memory = memory_available();
+    b->warm_frames = b->memory * 6 / 10 / 4 / FRAME_BYTES;
     if (b->warm_frames > b->frames)
         b->warm_frames = b->frames;
     if (b->warm_frames < 10 * WINDOW)
