@@ -167,7 +167,7 @@ check: all units ## unit programs, command-line tests and lint: what every commi
 	$(Q)$(RUN) unit cli lint
 unit cli: all units ## one suite of check
 	$(Q)$(RUN) $@
-lint: all
+lint: all ## format, arrows, headers alone, symbols, banned calls, sizes, scripts, generated files
 	$(Q)$(RUN) $@
 test: ## install what tests need, build, run everything; ends with N passed, N failed, N skipped
 	@$(MAKE) --no-print-directory deps-test
