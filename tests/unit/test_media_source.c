@@ -488,7 +488,7 @@ TEST(pipe__that_stays_open_gives_what_it_has_and_then_times_out)
     CHECK_INT(a.n_packets, 25);
     CHECK_INT(a.end_code, SWT_E_TIMEOUT);
     CHECK(is_one_line(a.diag.text));
-    CHECK(clock_mono_ns() - begin < 5 * SECOND);
+    CHECK(clock_mono_ns() - begin < 15 * SECOND);
     all_done(&a);
 }
 
@@ -498,7 +498,7 @@ TEST(pipe__that_says_nothing_times_out)
     int64_t begin = clock_mono_ns();
     struct media_all a = read_all("-", SECOND / 5, NULL);
     CHECK_INT(a.open_code, SWT_E_TIMEOUT);
-    CHECK(clock_mono_ns() - begin < 2 * SECOND);
+    CHECK(clock_mono_ns() - begin < 15 * SECOND);
 }
 
 static void *raise_flag(void *flag)
@@ -521,7 +521,7 @@ TEST(pipe__the_stop_flag_ends_waiting)
     int rc = sources()->open(&spec, &source, NULL);
     pthread_join(thread, NULL);
     CHECK_INT(rc, SWT_E_STOPPED);
-    CHECK(clock_mono_ns() - begin < 2 * SECOND);
+    CHECK(clock_mono_ns() - begin < 15 * SECOND);
     feed("true");
 }
 
@@ -531,7 +531,7 @@ TEST(pipe__with_a_name_waits_for_its_writer)
     CHECK_INT(mkfifo("named", 0600), 0);
     CHECK(make(VIDEO_IN "-c:v mpeg4 v.mkv"));
     CHECK_INT(system("(sleep 0.2; cat v.mkv > named) &"), 0);
-    struct media_all a = read_all("named", 2 * SECOND, NULL);
+    struct media_all a = read_all("named", 15 * SECOND, NULL);
     CHECK_INT(a.n_packets, 25);
     CHECK_INT(a.end_code, SWT_E_END);
     all_done(&a);

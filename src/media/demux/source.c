@@ -51,7 +51,10 @@ static int adopt(struct media_source *s, const struct media_source_spec *spec,
                  struct demux_input *in)
 {
     s->log = spec->log;
-    s->wait = (struct demux_wait){.stop = spec->stop, .timeout_ns = spec->timeout_ns};
+    /* A file or a filter graph is never silent, only slow. */
+    bool is_patient = in->is_regular || strcmp(in->device, "lavfi") == 0;
+    s->wait = (struct demux_wait){.stop = spec->stop,
+                                  .timeout_ns = is_patient ? 0 : spec->timeout_ns};
     demux_wait_alive(&s->wait);
     s->input = *in;
     in->fd = -1; /* moved */
