@@ -52,7 +52,7 @@ DEMUX_OBJS := $(call objs,$(call src,src/media/demux))
 CMD_OBJS := $(call objs,$(call src,cmd))
 UNIT_SRCS := $(call src,tests/unit)
 UNITS := $(patsubst tests/unit/%.c,$(B)/%,$(filter tests/unit/test_%,$(UNIT_SRCS)))
-ALL_OBJS := $(LIB_OBJS) $(CODEC_OBJS) $(DEMUX_OBJS) $(CMD_OBJS) $(call objs,$(UNIT_SRCS))
+ALL_OBJS := $(LIB_OBJS) $(CODEC_OBJS) $(DEMUX_OBJS) $(CMD_OBJS) $(call objs,$(UNIT_SRCS)) $(call objs,$(call src,tests/crash))
 MODULES := $(if $(CODEC_OBJS),$(B)/swt-codec.so) $(if $(DEMUX_OBJS),$(B)/swt-demux.so)
 LIBRARY := $(B)/libswt.a $(B)/libswt.so
 LINKS := build/swt build/swt-codec.so build/swt-demux.so
@@ -61,7 +61,7 @@ GENERATED := $(COMMANDS) completions/swt.bash completions/_swt completions/swt.f
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units gen format test check unit cli lint check-slow asan tsan cov bench demo deps deps-test fresh-check \
+.PHONY: all lib units crash gen format test check unit cli lint check-slow asan tsan cov bench demo deps deps-test fresh-check \
 	install uninstall distcheck dist clean help FORCE
 
 all: $(B)/swt $(MODULES) $(LIBRARY) $(if $(filter build/release,$(B)),$(LINKS)) ## the command (build/swt), its modules and the library
@@ -149,6 +149,17 @@ $(B)/rooms.a: $(LIB_OBJS)
 $(B)/test_%: $(B)/tests/unit/test_%.o $(B)/rooms.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) $(B)/rooms.a $(UNIT_LIBS) $(LIBS) -o $@
+
+# Power cuts: the store's own objects, with the calls to libc caught (tests/crash/vfs.c).
+CRASH_OBJS := $(call objs,$(call src,tests/crash))
+CAUGHT := open openat close read write pread pwrite pwritev lseek ftruncate fallocate posix_fallocate fsync fdatasync \
+	sync_file_range fstat fstatat faccessat access fchmod fchown readlink realpath mkdir mkdirat renameat unlink \
+	unlinkat rmdir fdopendir readdir closedir fcntl mmap munmap clock_gettime getrandom pthread_create pthread_join
+$(B)/crash-cuts: $(CRASH_OBJS) $(B)/rooms.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(CAUGHT:%=-Wl,--wrap=%) $^ $(LIBS) -o $@
+crash: $(B)/crash-cuts ## simulated power cuts of the store: CUTS=20000 SEED=1
+	$(Q)$< --cuts $(or $(CUTS),20000) --seed $(or $(SEED),1)
 
 units: $(UNITS) $(MODULES)
 
