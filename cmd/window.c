@@ -387,7 +387,7 @@ static int run(const void *args)
     spec.frames = frames;
     if (!status)
         status = choose_format(a, &format);
-    spec.for_y4m = format == SWT_FORMAT_Y4M;
+    spec.for_format = (int)format;
     return status ? status : take(a, &spec, format);
 }
 

@@ -339,7 +339,8 @@ struct swt_window_spec {
     int has_norm; /* value = (x / full scale - mean) / std per channel; dtype must be a float type */
     double mean[4], std[4];
     int unchecked; /* skip the CRC check of each frame */
-    int for_y4m;   /* without `pixel`: give a planar format that y4m can hold instead of RGB */
+    int for_format; /* enum swt_file_format it will be written in, 0 = not known: y4m without `pixel` gives a planar
+                     * format instead of RGB; ndjson decodes nothing */
     swt_log_fn *log;
     void *log_arg;
 };

@@ -62,25 +62,3 @@ void timeline_reached(struct timeline *t, int64_t end_ns)
 {
     t->end_ns = end_ns > t->end_ns ? end_ns : t->end_ns;
 }
-
-static int64_t sound_ns(const struct timeline_sound *s)
-{
-    return add(s->anchor_ns, size_scale(s->n, INT64_C(1000000000), s->rate_hz));
-}
-
-int64_t timeline_sound_next(struct timeline_sound *s, int64_t want_ns, bool *ret_gap)
-{
-    int64_t next = s->is_started ? sound_ns(s) : want_ns == INT64_MIN ? s->anchor_ns : want_ns;
-    *ret_gap = s->is_started && want_ns != INT64_MIN && want_ns > add(next, TIMELINE_DRIFT_NS);
-    if (!s->is_started || *ret_gap) {
-        s->anchor_ns = *ret_gap ? want_ns : next;
-        s->n = 0;
-        s->is_started = true;
-    }
-    return sound_ns(s);
-}
-
-void timeline_sound_add(struct timeline_sound *s, int64_t n)
-{
-    s->n += n;
-}

@@ -39,20 +39,4 @@ int64_t timeline_place(struct timeline *t, struct timeline_stream *s, int64_t pt
 /* A frame that ends at `end_ns` has been placed. */
 void timeline_reached(struct timeline *t, int64_t end_ns);
 
-/* Sound: continuity is decided by accumulated drift, not by each rounded time stamp. */
-#define TIMELINE_DRIFT_NS INT64_C(20000000)
-
-struct timeline_sound {
-    int64_t anchor_ns; /* time of sample 0 of this stretch */
-    int64_t n;         /* samples placed since */
-    int64_t rate_hz;
-    bool is_started;
-};
-
-/* Time of the next block's first sample, whose time stamp says `want_ns` (INT64_MIN: none). `ret_gap`: time is
- * missing before it. A time stamp that lies before what is already there is not followed. */
-int64_t timeline_sound_next(struct timeline_sound *s, int64_t want_ns, bool *ret_gap);
-/* `n` samples have been placed. */
-void timeline_sound_add(struct timeline_sound *s, int64_t n);
-
 #endif

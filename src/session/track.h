@@ -6,6 +6,7 @@
 #ifndef SESSION_TRACK_H
 #define SESSION_TRACK_H
 
+#include "base/soundline.h"
 #include "session/hold.h"
 #include "session/sink.h"
 #include "session/timeline.h"
@@ -61,11 +62,11 @@ struct track {
     int64_t grid_ns, grid_n; /* --fps: time of grid point 0, next grid point */
 
     /* sound */
-    struct timeline_sound sound;
+    struct soundline sound;
     const struct media_resampler_ops *resampler_ops;
     struct media_resampler *resampler; /* owned */
     struct media_resampler_spec resample;
-    struct timeline_sound in_sound; /* what goes into the resampler */
+    struct soundline in_sound; /* what goes into the resampler */
     int64_t capture_ns;             /* of the newest packet */
 };
 

@@ -69,7 +69,7 @@ static int begin(struct track *t, const struct media_frame *f, struct swt_diag *
     (void)snprintf(t->resample.in_layout, sizeof t->resample.in_layout, "%s", f->channel_layout);
     if (t->sound.is_started && t->sound.rate_hz != t->resample.out_rate_hz) {
         bool gap;
-        t->sound.anchor_ns = timeline_sound_next(&t->sound, INT64_MIN, &gap);
+        t->sound.anchor_ns = soundline_next(&t->sound, INT64_MIN, &gap);
         t->sound.n = 0;
     }
     t->sound.rate_hz = t->resample.out_rate_hz;
@@ -93,7 +93,7 @@ static int store(struct track *t, const void *samples, int64_t n, int64_t want_n
     bool gap;
     if (n <= 0)
         return 0;
-    int64_t time_ns = timeline_sound_next(&t->sound, want_ns, &gap);
+    int64_t time_ns = soundline_next(&t->sound, want_ns, &gap);
     int64_t fit = before_limit(t, time_ns, n);
     if (t->frames_limit > 0 && fit > t->frames_limit - (int64_t)t->n_stored)
         fit = t->frames_limit - (int64_t)t->n_stored;
@@ -104,7 +104,7 @@ static int store(struct track *t, const void *samples, int64_t n, int64_t want_n
     int rc = fit > 0 ? sink_frames(t->tensor, &item, samples, (uint64_t)fit, reterr) : 0;
     if (rc < 0)
         return rc;
-    timeline_sound_add(&t->sound, fit);
+    soundline_add(&t->sound, fit);
     timeline_reached(t->line, time_ns + size_frames_ns(fit, t->out.rate));
     t->gap_before = false;
     t->n_stored += (uint64_t)fit;
@@ -155,8 +155,8 @@ static int store_resampled(struct track *t, const struct media_frame *f, int64_t
 {
     bool gap, is_first = !t->in_sound.is_started;
     t->in_sound.rate_hz = f->rate_hz;
-    (void)timeline_sound_next(&t->in_sound, want_ns, &gap);
-    timeline_sound_add(&t->in_sound, f->n_samples);
+    (void)soundline_next(&t->in_sound, want_ns, &gap);
+    soundline_add(&t->in_sound, f->n_samples);
     int rc = gap ? drain_resampler(t, reterr) : 0;
     if (rc >= 0)
         rc = open_resampler(t, reterr);

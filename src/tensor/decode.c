@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tensor/side.h"
+
 struct decode {
     struct store_reader *reader; /* borrowed */
     struct log_to log;
@@ -79,23 +81,6 @@ static int position(struct decode *d, const struct store_frame *f, struct swt_di
     return rc;
 }
 
-/* The side data records behind a packet's bytes. */
-static int read_side(const struct store_packet *p, struct media_packet *out)
-{
-    size_t at = 0;
-    while (p->n_side - at >= sizeof(struct seg_side) && out->n_side < MEDIA_MAX_SIDE) {
-        struct seg_side head;
-        memcpy(&head, p->side + at, sizeof head);
-        at += sizeof head;
-        uint32_t n = le32_get(head.n_bytes);
-        if (n > p->n_side - at)
-            return SWT_E_CORRUPT;
-        out->side[out->n_side++] = (struct media_side){le32_get(head.kind), n, p->side + at};
-        at += n;
-    }
-    return 0;
-}
-
 static int drain(struct decode *d, struct swt_diag *reterr)
 {
     struct media_packet end = {.pts = MEDIA_NO_PTS, .dts = MEDIA_NO_PTS};
@@ -123,7 +108,7 @@ static int feed(struct decode *d, struct swt_diag *reterr)
                                   .pts = (int64_t)d->next_entry,
                                   .dts = (int64_t)d->next_entry,
                                   .flags = p.entry.flags & SEG_FLAG_KEY ? MEDIA_PACKET_KEY : 0};
-    rc = read_side(&p, &packet);
+    rc = side_read(&p, &packet);
     if (rc >= 0)
         rc = d->ops->send(d->decoder, &packet, reterr);
     if (rc == -EAGAIN)

@@ -27,7 +27,7 @@ struct span {
     int64_t missing_before, missing_after;
 };
 
-static int add(struct plan *p, enum plan_kind kind, int64_t first, int64_t n)
+int plan_add(struct plan *p, enum plan_kind kind, int64_t first, int64_t n)
 {
     if (n <= 0)
         return 0;
@@ -173,11 +173,11 @@ static int emit(const struct view *v, const struct swt_window_spec *spec, const 
     int64_t n = s->b > s->a ? (s->b - s->a - 1) / p->stride + 1 : 0;
     int rc = 0;
     if (pad)
-        rc = add(p, kind, kind == PLAN_REPEAT ? s->a : 0, s->missing_before);
+        rc = plan_add(p, kind, kind == PLAN_REPEAT ? s->a : 0, s->missing_before);
     if (rc >= 0)
-        rc = add(p, PLAN_FRAMES, s->a, n);
+        rc = plan_add(p, PLAN_FRAMES, s->a, n);
     if (rc >= 0 && pad)
-        rc = add(p, kind, kind == PLAN_REPEAT ? s->b - 1 : 0, s->missing_after);
+        rc = plan_add(p, kind, kind == PLAN_REPEAT ? s->b - 1 : 0, s->missing_after);
     return rc < 0 ? err_set(reterr, rc, "out of memory") : 0;
 }
 
@@ -218,7 +218,7 @@ static int plan_sound_time(const struct view *v, const struct swt_window_spec *s
         if (at >= n)
             break;
         if (at > slot && !(trim && p->n_frames == 0))
-            rc = add(p, PLAN_ZERO, 0, at - slot);
+            rc = plan_add(p, PLAN_ZERO, 0, at - slot);
         slot = at > slot ? at : slot;
         uint64_t gap = 0;
         int64_t stop = frame + (n - slot) < v->end ? frame + (n - slot) : v->end;
@@ -228,12 +228,12 @@ static int plan_sound_time(const struct view *v, const struct swt_window_spec *s
         if (found < 0)
             return found;
         int64_t to = found ? (int64_t)gap : stop;
-        rc = add(p, PLAN_FRAMES, frame, to - frame);
+        rc = plan_add(p, PLAN_FRAMES, frame, to - frame);
         slot += to - frame;
         frame = to;
     }
     if (rc >= 0 && slot < n && !trim)
-        rc = add(p, PLAN_ZERO, 0, n - slot);
+        rc = plan_add(p, PLAN_ZERO, 0, n - slot);
     return rc < 0 && rc == -ENOMEM ? err_set(reterr, rc, "out of memory") : rc;
 }
 
@@ -366,14 +366,14 @@ static int plan_list(const struct view *v, const struct swt_window_spec *spec, s
         int64_t f = spec->frames[i];
         int rc = 0;
         if (f >= v->first && f < v->end)
-            rc = add(p, PLAN_FRAMES, f, 1);
+            rc = plan_add(p, PLAN_FRAMES, f, 1);
         else if (spec->edge == SWT_EDGE_ERROR ||
                  (spec->edge == SWT_EDGE_REPEAT && v->first == v->end))
             return missing(v, reterr);
         else if (spec->edge == SWT_EDGE_ZERO)
-            rc = add(p, PLAN_ZERO, 0, 1);
+            rc = plan_add(p, PLAN_ZERO, 0, 1);
         else if (spec->edge == SWT_EDGE_REPEAT)
-            rc = add(p, PLAN_REPEAT, f < v->first ? v->first : v->end - 1, 1);
+            rc = plan_add(p, PLAN_REPEAT, f < v->first ? v->first : v->end - 1, 1);
         if (rc < 0)
             return err_set(reterr, rc, "out of memory");
     }
@@ -412,7 +412,7 @@ static int resolve(const struct view *v, const struct swt_window_spec *spec, str
         return plan_range(v, spec, p, reterr);
     case SWT_SELECT_AT:
         rc = at_frame(v, spec->from, &frame, reterr);
-        return rc < 0 ? rc : add(p, PLAN_FRAMES, frame, 1);
+        return rc < 0 ? rc : plan_add(p, PLAN_FRAMES, frame, 1);
     case SWT_SELECT_FRAMES:
         return plan_list(v, spec, p, reterr);
     case SWT_SELECT_NONE:

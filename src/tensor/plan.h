@@ -32,6 +32,8 @@ struct plan {
  * errors: SWT_E_NO_WINDOW, SWT_E_GAP, SWT_E_USAGE, SWT_E_CORRUPT */
 int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
                  struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr);
+/* Append `n` frames of a kind; joins the last piece where it goes on. 0 or -ENOMEM. */
+int plan_add(struct plan *plan, enum plan_kind kind, int64_t first, int64_t n);
 void plan_done(struct plan *plan);
 
 /* Piece and position in it of frame `i` of the window; i < n_frames. */

@@ -283,7 +283,7 @@ for rec in ("rows.swt", "pics.swt"):
             set_super(seg, **{field: value})
             what = "%s: %s = %d" % (rec, field, value)
             never_bad(rec, what)
-            verify(what, (0, 3) if rec == "pics.swt" and field in ("frame_bytes", "run_base_frame")
+            verify(what, (0, 3) if rec == "pics.swt" and field in ("frame_bytes", "run_base_frame", "base_frame")
                    or field == "index_cap" and value >= 4095 else (3,))
 PY
 }

@@ -4,6 +4,7 @@
  */
 #include "t.h"
 
+#include "base/soundline.h"
 #include "session/timeline.h"
 
 #define NONE INT64_MIN
@@ -70,30 +71,30 @@ TEST(place__a_clock_that_restarts_goes_on_behind_the_latest_end_for_all_streams)
 
 TEST(sound__is_continuous_through_rounded_time_stamps)
 {
-    struct timeline_sound s = {.rate_hz = 48000};
+    struct soundline s = {.rate_hz = 48000};
     bool gap;
     for (int64_t i = 0; i < 1000; i++) {
         int64_t exact = i * 1024 * INT64_C(1000000000) / 48000;
         int64_t ms = (exact + 500000) / 1000000 * 1000000; /* as Matroska rounds */
-        int64_t at = timeline_sound_next(&s, ms, &gap);
+        int64_t at = soundline_next(&s, ms, &gap);
         CHECK(!gap);
         CHECK(at - exact >= 0 && at - exact <= 1);
-        timeline_sound_add(&s, 1024);
+        soundline_add(&s, 1024);
     }
 }
 
 TEST(sound__a_hole_is_a_gap_and_an_overlap_is_not_followed)
 {
-    struct timeline_sound s = {.rate_hz = 48000};
+    struct soundline s = {.rate_hz = 48000};
     bool gap;
-    CHECK_INT(timeline_sound_next(&s, 250000000, &gap), 250000000);
-    timeline_sound_add(&s, 480);
-    CHECK_INT(timeline_sound_next(&s, 760000000, &gap), 760000000);
+    CHECK_INT(soundline_next(&s, 250000000, &gap), 250000000);
+    soundline_add(&s, 480);
+    CHECK_INT(soundline_next(&s, 760000000, &gap), 760000000);
     CHECK(gap);
-    timeline_sound_add(&s, 480);
-    CHECK_INT(timeline_sound_next(&s, 100000000, &gap), 770000000);
+    soundline_add(&s, 480);
+    CHECK_INT(soundline_next(&s, 100000000, &gap), 770000000);
     CHECK(!gap);
-    CHECK_INT(timeline_sound_next(&s, NONE, &gap), 770000000);
+    CHECK_INT(soundline_next(&s, NONE, &gap), 770000000);
 }
 
 T_MAIN(RUN(place__starts_at_the_offset_of_the_input)
