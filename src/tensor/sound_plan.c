@@ -17,13 +17,14 @@ struct stretch {
     int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: open */
     int64_t n;              /* samples wanted, 0 = by the times */
     bool is_last;           /* the newest n */
+    int64_t skip;           /* by number: so many samples of the stream come before; -1 = by time */
 };
 
 static int not_by_time(struct swt_diag *reterr)
 {
-    return err_set(
-        reterr, SWT_E_USAGE,
-        "encoded sound is chosen by time: --last, or --from and --to with times, start or end");
+    return err_set(reterr, SWT_E_USAGE,
+                   "encoded sound is chosen with --last, or --from and --to: both times, or both "
+                   "sample numbers");
 }
 
 static int edge_ns(struct swt_pos pos, int64_t end_ns, int64_t *ret_ns, struct swt_diag *reterr)
@@ -65,11 +66,42 @@ static int range(const struct swt_window_spec *spec, const struct params *p,
     return rc;
 }
 
+/* Samples by number are counted from the first of the stream, so that decoding begins there. */
+static int numbered(const struct swt_window_spec *spec, const struct params *p,
+                    const struct store_totals *t, struct stretch *s, struct swt_diag *reterr)
+{
+    int64_t a = spec->from.kind == SWT_POS_FRAME ? spec->from.value : 0, b = 0;
+    bool is_number = spec->from.kind == SWT_POS_FRAME || spec->from.kind == SWT_POS_START;
+    if (spec->length.kind == SWT_LENGTH_FRAMES)
+        is_number = is_number && !__builtin_add_overflow(a, spec->length.value, &b);
+    else if (spec->to.kind == SWT_POS_FRAME)
+        b = spec->to.value;
+    else
+        is_number = is_number && spec->to.kind == SWT_POS_END;
+    if (!is_number)
+        return not_by_time(reterr);
+    if (b != 0 && b <= a)
+        return err_set(reterr, SWT_E_USAGE, "the range ends before it begins");
+    s->skip = a;
+    s->n = b != 0 ? b - a : 0;
+    int64_t end_ns;
+    if (b != 0 && !__builtin_add_overflow(t->first_ns + END_MARGIN_NS, ns_of(b, p), &end_ns))
+        s->to_ns = end_ns;
+    return 0;
+}
+
+static bool has_number(const struct swt_window_spec *spec)
+{
+    return spec->from.kind == SWT_POS_FRAME || spec->to.kind == SWT_POS_FRAME;
+}
+
 static int choose(const struct swt_window_spec *spec, const struct params *p,
                   const struct store_totals *t, struct stretch *s, struct swt_diag *reterr)
 {
     if (p->rate.num <= 0 || spec->stride > 1)
         return not_by_time(reterr);
+    if (spec->select == SWT_SELECT_RANGE && has_number(spec))
+        return numbered(spec, p, t, s, reterr);
     if (spec->select == SWT_SELECT_RANGE)
         return range(spec, p, t, s, reterr);
     if (spec->select != SWT_SELECT_LAST)
@@ -114,6 +146,10 @@ static int plan_over(const struct sound *s, const struct swt_window_spec *spec,
     if (w->is_last)
         return s->n >= w->n ? lay_out(s, spec, w->n, s->n - w->n, 0, plan, reterr)
                             : lay_out(s, spec, w->n, 0, w->n - s->n, plan, reterr);
+    if (w->skip >= 0) {
+        int64_t there = s->n > w->skip ? s->n - w->skip : 0;
+        return lay_out(s, spec, w->n ? w->n : there, s->n - there, 0, plan, reterr);
+    }
     int64_t at = w->from_ns == INT64_MIN ? 0
                                          : size_scale(s->first_ns - w->from_ns, s->rate_hz, second);
     int64_t want = w->n;
@@ -130,7 +166,7 @@ int sound_plan(struct store_reader *reader, const struct swt_window_spec *spec,
                struct plan *plan, struct swt_diag *reterr)
 {
     struct store_totals t;
-    struct stretch w = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+    struct stretch w = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .skip = -1};
     AUTO(sound_done) struct sound s = {0};
     int rc = store_reader_totals(reader, &t, reterr);
     if (rc >= 0)

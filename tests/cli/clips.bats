@@ -25,10 +25,20 @@ setup_file() {
 
 setup() { cd "$BATS_TEST_TMPDIR" || return; }
 
+# Megamind.avi ends in the middle of an AC-3 frame: that is said with exit 3.
+record_clip() { # NAME STORE FILE
+    if [ "$1" = Megamind.avi ]; then
+        record_as "$2" "$3" && return 1
+        [ $? = 3 ]
+    else
+        record_as "$2" "$3"
+    fi
+}
+
 clip() { # NAME STORE WIDTH HEIGHT PICTURES
     local file=$BATS_FILE_TMPDIR/$1
     [ -e "$file" ] || skip "Debian's opencv-doc is not installed"
-    record_as "$2" "$file"
+    record_clip "$1" "$2" "$file"
     py "$file" "${@:3}" <<'PY'
 path, w, h, n = sys.argv[1], *map(int, sys.argv[2:])
 planes = w * h + 2 * ((w + 1) // 2) * ((h + 1) // 2)
@@ -70,7 +80,7 @@ PY
 sound() { # FILE STORE STREAM
     local file=$BATS_FILE_TMPDIR/$1
     [ -e "$file" ] || skip "Debian's opencv-doc is not installed"
-    record_as "$2" "$file" --video none
+    record_clip "$1" "$2" "$file" --video none
     window_all --stream "$3" -o all.npy
     window_all --stream "$3" -o all.wav
     py "$file" "$3" <<'PY'
@@ -86,7 +96,14 @@ for _ in range(8):
     swt("window", "r.swt", "--stream", sys.argv[2], "--from", first, "--to", first + length, "-o", "w.npy")
     same(npy("w.npy"), want[first:first + length], "samples from %d" % first)
 swt("window", "r.swt", "--stream", sys.argv[2], "--last", "500ms", "-o", "w.npy")
-same(npy("w.npy"), want[n - 24000:], "the last 500 ms")
+got = npy("w.npy")
+if sys.argv[2] == "audio":
+    same(got, want[n - 24000:], "the last 500 ms")
+else:
+    # Decoding that begins in the middle fills noise bands with other noise (AAC PNS, AC-3 dither): a shift by one
+    # sample would be off by more.
+    same(got.shape, want[n - 24000:].shape, "shape of the last 500 ms")
+    true(np.abs(got - want[n - 24000:]).max() < 0.01, "the last 500 ms within the decoder's own noise")
 PY
 }
 @test "window: the sound of Megamind.avi is ffmpeg's, sample by sample (tensor audio)" { sound Megamind.avi default audio; }
