@@ -34,7 +34,7 @@ struct bench {
     int64_t frames;      /* of the stream on disk */
     int64_t warm_frames; /* of those, so many that all contestants' copies of them fit in memory */
     int64_t memory;      /* bytes available at the start */
-    int64_t end_ns;      /* contestants that are only for comparison pause when this is near */
+    int64_t end_ns;      /* after this a job ends with its third round */
     int missed, noisy, reached, wrong;
 };
 
@@ -48,7 +48,7 @@ struct contestant {
     const char *name;
     run_fn *run;
     const void *arg;
-    bool is_peer;      /* for comparison: may rest when time runs out */
+    bool is_peer; /* for comparison: after three rounds it may rest, where its job takes long */
     char skipped[160]; /* not empty: why it does not take part */
     double sample[MAX_VALUES][MAX_ROUNDS];
 };
@@ -69,6 +69,7 @@ struct table {
     double unit_ns;                     /* values are printed in units of so many ns */
     const char *unit;
     bool is_speed; /* ratios in the table: speed, else time */
+    int peer_s;    /* seconds after which peers rest; 0: 20 */
     size_t n, n_claims;
     struct contestant who[MAX_CONTESTANT];
     struct claim claims[MAX_CLAIMS];

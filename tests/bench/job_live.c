@@ -181,18 +181,20 @@ static int swt_reader(const struct bench *b)
     int64_t seen = 0, giveup = now_ns() + GIVEUP;
     int rc = w ? 0 : -1;
     for (bool is_first = true; rc >= 0 && seen < LIVE && now_ns() < giveup; is_first = false) {
-        struct swt_frame_info f;
+        int64_t newest = -1;
         if (!is_first)
             rc = swt_window_wait(w, 1000000000, &diag);
         if (rc >= 0)
             rc = swt_window_refresh(w, &diag);
         if (rc >= 0)
             rc = swt_window_map(w, &data, &diag);
-        if (rc >= 0)
-            rc = swt_window_frame(w, WINDOW - 1, &f, &diag);
-        if (rc < 0)
+        if (rc < 0) {
             (void)swt_failed("live window", rc, &diag);
-        else if (note("swt", data, &seen, f.frame + 1) < 0)
+            break;
+        }
+        /* which frames they are they say themselves; note() sees that they follow each other */
+        memcpy(&newest, (const uint8_t *)data + (WINDOW_BYTES - FRAME_BYTES), sizeof newest);
+        if (newest < WINDOW - 1 || newest >= LIVE || note("swt", data, &seen, newest + 1) < 0)
             rc = -1;
     }
     swt_window_close(&w);
@@ -309,6 +311,7 @@ static int run_peer(struct bench *b, struct contestant *c, int round, double *re
 void job_live(struct bench *b)
 {
     struct table t = {
+        .peer_s = 60,
         .job = "J4",
         .title = "live, 240 fps: from 'append returned' to 'reader has the newest 64'",
         .unit = "us",

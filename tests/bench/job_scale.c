@@ -239,7 +239,7 @@ void job_scale(struct bench *b)
     for (int l = 0; l < N_LENGTHS; l++) {
         int64_t ns = build(b, lengths[l]);
         (void)fprintf(stderr, "scale: %s built in %.1f s\n", names[l], (double)ns / 1e9);
-        if (swt_recording_open(where(b, l), &open_rec[l], &diag) < 0)
+        if (swt_recording_open(where(b, lengths[l]), &open_rec[l], &diag) < 0)
             die("%s: %s", files[l], diag.text);
     }
     table_of(b, "scale", "newest 64", run_newest, NULL, NULL);
@@ -249,7 +249,7 @@ void job_scale(struct bench *b)
     table_of(b, "scale", "opening", run_open, "swt_recording_open", "then the newest 64");
     for (int l = 0; l < N_LENGTHS; l++) {
         swt_recording_close(&open_rec[l]);
-        remove_tree(where(b, l));
+        remove_tree(where(b, lengths[l]));
     }
     if (folder[0])
         (void)rmdir(folder);

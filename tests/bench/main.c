@@ -15,7 +15,9 @@
 
 #include "bench.h"
 
-#define TIME_FOR_PEERS INT64_C(420000000000) /* after that, peers rest from the fourth round on */
+#define TIME_NS      INT64_C(480000000000) /* after that, jobs end with their third round */
+#define PROBE_FRAMES 1000                  /* written to see how fast the disk is */
+#define FLOOR_NS     INT64_C(6000000000) /* the stream is no longer than the disk takes in this time */
 
 struct job {
     const char *name;
@@ -161,6 +163,19 @@ static void print_machine(const struct bench *b)
     (void)fflush(stdout);
 }
 
+/* Frames that the disk takes in the time that one of J1's runs may last. */
+static int64_t probe_disk(struct bench *b)
+{
+    int64_t wanted = b->frames, t0 = now_ns();
+    b->frames = PROBE_FRAMES;
+    int rc = write_raw(b, in_dir(b, "probe"));
+    b->frames = wanted;
+    remove_tree(in_dir(b, "probe"));
+    if (rc < 0)
+        exit(1);
+    return PROBE_FRAMES * FLOOR_NS / (now_ns() - t0) + 1;
+}
+
 /* Fewer frames where the disk cannot hold all copies of the stream, fewer warm ones where memory cannot. */
 static void fit(struct bench *b)
 {
@@ -171,6 +186,9 @@ static void fit(struct bench *b)
     int64_t most = space / copies / FRAME_BYTES;
     if (most < 1000)
         die("%s has too little free space: 4 GiB are the least", b->dir);
+    int64_t fast = probe_disk(b);
+    most = fast < most ? fast : most;
+    most = most < 1000 ? 1000 : most;
     if (most < b->frames)
         b->frames = most;
     b->memory = memory_available();
@@ -191,10 +209,10 @@ int main(int argc, char **argv)
                       .peers = argv[4],
                       .rounds = 9,
                       .frames = JOB_FRAMES,
-                      .end_ns = now_ns() + TIME_FOR_PEERS};
+                      .end_ns = now_ns() + TIME_NS};
     options(&b, argc, argv);
-    fit(&b);
     frames_init(&b);
+    fit(&b);
     print_machine(&b);
     for (size_t i = 0; i < N_JOBS; i++)
         if (is_wanted(&b, jobs[i].name))

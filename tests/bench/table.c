@@ -151,12 +151,10 @@ static void print_table(struct bench *b, const struct table *t)
     (void)fflush(stdout);
 }
 
-static void run_one(struct bench *b, struct contestant *c, int round)
+static void run_one(struct bench *b, struct contestant *c, int round, bool peers_rest)
 {
     double value[MAX_VALUES] = {NAN, NAN};
-    if (c->skipped[0])
-        return;
-    if (c->is_peer && round >= 3 && now_ns() > b->end_ns)
+    if (c->skipped[0] || (c->is_peer && peers_rest))
         return;
     if (c->run(b, c, round, value) < 0) {
         b->wrong++;
@@ -169,10 +167,13 @@ static void run_one(struct bench *b, struct contestant *c, int round)
 
 void table_run(struct bench *b, struct table *t)
 {
-    int64_t t0 = now_ns();
-    for (int round = 0; round < b->rounds; round++)
-        for (size_t i = 0; i < t->n; i++) /* nobody is always first */
-            run_one(b, &t->who[(i + (size_t)round) % t->n], round);
+    int64_t t0 = now_ns(), peer_ns = (t->peer_s > 0 ? t->peer_s : 20) * INT64_C(1000000000);
+    for (int round = 0; round < b->rounds; round++) {
+        bool is_late = round >= 3 && now_ns() > b->end_ns;
+        bool peers_rest = round >= 3 && now_ns() - t0 > peer_ns;
+        for (size_t i = 0; i < t->n && !is_late; i++) /* nobody is always first */
+            run_one(b, &t->who[(i + (size_t)round) % t->n], round, peers_rest);
+    }
     print_table(b, t);
     (void)fprintf(stderr, "%s took %.0f s\n", t->job, (double)(now_ns() - t0) / 1e9);
 }
