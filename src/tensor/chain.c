@@ -33,10 +33,11 @@ static void init_rows(struct chain *c, struct arena *arena)
         c->out[i] = arena_take(arena, (size_t)c->spec.out_width, 2);
     }
     c->taps = arena_take(arena, (size_t)c->n_slots, sizeof *c->taps);
-    /* taps of weight 0 are read past the end */
-    c->middle = arena_take(arena,
-                           (size_t)c->spec.width + (c->across ? (size_t)c->across->n_taps : 0),
-                           sizeof(int32_t));
+    if (width < (size_t)c->spec.width)
+        width = (size_t)c->spec.width;
+    if (c->across) /* taps of weight 0 are read past the end */
+        width += (size_t)c->across->n_taps;
+    c->middle = arena_take(arena, width, sizeof(int32_t));
 }
 
 void chain_init(struct chain *c, const struct colour_spec *colour, const struct source *shape,
@@ -46,8 +47,9 @@ void chain_init(struct chain *c, const struct colour_spec *colour, const struct 
     colour_init(&c->colour, colour, shape, spec->which, spec->n_comps, spec->x, spec->width, arena);
     for (int i = 0; i < spec->n_comps; i++)
         c->max[i] = (1 << colour_depth(colour->to, spec->which[i])) - 1;
+    c->up = spec->kind == RESIZE_BICUBIC || spec->kind == RESIZE_CHROMA;
     c->down = axis_new(spec->kind, spec->height, spec->start_y, spec->length_y, spec->out_height,
-                       CHAIN_DOWN_STEP, 32768, arena);
+                       CHAIN_DOWN_STEP, 32768 >> c->up, arena);
     c->across = axis_new(spec->kind, spec->width, spec->start_x, spec->length_x, spec->out_width,
                          CHAIN_ACROSS_STEP, 16384, arena);
     c->is_fast = !c->colour.is_word && (!c->down || c->down->n_taps <= CHAIN_FAST_TAPS);
@@ -64,7 +66,7 @@ void chain_begin(struct chain *c)
 /* The pass across of a row as colour.c makes it. */
 static void cross(struct chain *c, int i, const void *row, void *out)
 {
-    static const int32_t whole = 32768;
+    static const int32_t whole = 1 << ROWS_WIDE_BITS;
     const struct axis *a = c->across;
     bool is_word = c->colour.is_word;
 
@@ -128,7 +130,8 @@ static void descend(struct chain *c, int r, int i)
     bool is_word = c->colour.is_word;
 
     if (c->is_fast) {
-        rows_down((const int16_t *const *)c->taps, down->w16 + at, down->n_taps, width, c->middle);
+        rows_down((const int16_t *const *)c->taps, down->w16 + at, down->n_taps, c->up, width,
+                  c->middle);
         if (a)
             rows_across(c->middle, a->first, a->w16, a->n_taps, a->n_dst, c->out[i]);
         else

@@ -24,6 +24,7 @@ struct chain {
     struct axis *across, *down; /* NULL: as it is */
     bool is_fast;               /* 8 bits, few taps: through 16-bit words */
     bool is_across_first;
+    int up; /* words of weights down are halved so often, as a cubic has some above 1 at edges */
     int32_t max[4];       /* largest value of each component */
     int n_slots, next;    /* rows held; the row that is made next, counted from spec.y */
     bool is_kept_as_made; /* rows held are colour.c's; else words, or resized across */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "tensor/pixel.h"
+#include "tensor/rows.h"
 
 enum resize_kind resize_kind_of(enum swt_filter filter)
 {
@@ -103,9 +103,9 @@ static void plan_weights(struct axis *a, enum resize_kind kind, double start, do
         size_t at = (size_t)i * (size_t)a->n_taps;
         int n = weigh(kind, a, start + (i + 0.5) * scale, scale, real, &a->first[i]);
 
-        pixel_weights(real, n, 32768, a->w + at);
+        pixel_weights(real, n, 1 << ROWS_WIDE_BITS, a->w + at);
         pixel_weights(real, n, one16, fixed);
-        for (int k = 0; k < n; k++) /* a lone sample's 32768 is one too many for 16 bits */
+        for (int k = 0; k < n; k++) /* a lone sample's 32768 is one too many */
             a->w16[at + (size_t)k] = (int16_t)(fixed[k] > INT16_MAX ? INT16_MAX : fixed[k]);
     }
 }

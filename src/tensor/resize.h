@@ -25,7 +25,7 @@ struct axis {
         n_taps; /* n_taps: a multiple of `step`, the last ones may have weight 0 and lie outside */
     bool is_pick; /* nearest: result i is sample[first[i]], there are no weights */
     int32_t *first;
-    int32_t *w;   /* with the sum 32768 */
+    int32_t *w;   /* for rows_wide_* */
     int16_t *w16; /* with the sum `one16` */
 };
 

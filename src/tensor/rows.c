@@ -175,7 +175,7 @@ FAST void rows_widen(const uint8_t *restrict row, int n, int16_t *restrict out)
         out[i] = pixel_word(row[i], 8);
 }
 
-FAST void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int n,
+FAST void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int up, int n,
                     int16_t *restrict out)
 {
     const int16_t bias = (int16_t)(n_taps / 2); /* what the products lose on average */
@@ -192,6 +192,8 @@ FAST void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int
             for (int i = 0; i < n; i++)
                 out[i] = (int16_t)(out[i] + pixel_chroma_down(a[i], b[i], c[i], d[i], f));
     }
+    for (int i = 0; up && i < n; i++)
+        out[i] = (int16_t)(out[i] * (1 << up));
 }
 
 FAST void rows_down_one(const uint8_t *restrict row, int n, int16_t *restrict out)
@@ -235,12 +237,12 @@ void rows_wide_down(const void *const *row, bool is_word, const int32_t *w, int 
                     int32_t *restrict out)
 {
     for (int i = 0; i < n; i++) {
-        int64_t sum = 64;
+        int64_t sum = 1 << (ROWS_WIDE_BITS - 9);
 
         for (int t = 0; t < n_taps; t++)
             sum += (int64_t)w[t] *
                    (is_word ? ((const uint16_t *)row[t])[i] : ((const uint8_t *)row[t])[i]);
-        out[i] = (int32_t)(sum >> 7);
+        out[i] = (int32_t)(sum >> (ROWS_WIDE_BITS - 8));
     }
 }
 
@@ -250,11 +252,11 @@ void rows_wide_across(const int32_t *restrict in, const int32_t *restrict first,
 {
     for (int i = 0; i < n; i++, w += n_taps) {
         const int32_t *at = in + first[i];
-        int64_t sum = 1 << 22;
+        int64_t sum = 1 << (ROWS_WIDE_BITS + 7);
 
         for (int k = 0; k < n_taps; k++)
             sum += (int64_t)at[k] * w[k];
-        put(out, is_word, i, pixel_clip(sum >> 23, max));
+        put(out, is_word, i, pixel_clip(sum >> (ROWS_WIDE_BITS + 8), max));
     }
 }
 

@@ -53,8 +53,9 @@ void rows_fill(uint16_t value, int n, bool is_word, void *out);
 
 /* Bytes as words, which is what is weighed: once for all results that use a row. */
 void rows_widen(const uint8_t *row, int n, int16_t *out);
-/* Weighted sum of `n_taps` rows of words, a multiple of 4; the weights' sum is 32768. */
-void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int n, int16_t *out);
+/* Weighted sum of `n_taps` rows of words, a multiple of 4; the weights' sum is 32768 >> up. */
+void rows_down(const int16_t *const *row, const int16_t *w, int n_taps, int up, int n,
+               int16_t *out);
 void rows_down_one(const uint8_t *row, int n, int16_t *out);
 /* Result i = sum of w[i * n_taps + k] * in[first[i] + k] / 16384; n_taps a multiple of 16, and what lies past
  * the row has weight 0 but can be read. */
@@ -62,7 +63,9 @@ void rows_across(const int16_t *in, const int32_t *first, const int16_t *w, int 
                  uint8_t *out);
 void rows_across_none(const int16_t *in, int n, uint8_t *out);
 
-/* ---- resizing any depth, exactly: intermediate results have 8 fractional bits, weights the sum 32768 ---- */
+/* ---- resizing any depth, exactly: intermediate results have 8 fractional bits ---- */
+
+#define ROWS_WIDE_BITS 22 /* the weights' sum is 1 << this */
 
 void rows_wide_down(const void *const *row, bool is_word, const int32_t *w, int n_taps, int n,
                     int32_t *out);
