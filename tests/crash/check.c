@@ -12,9 +12,6 @@
 
 #include "store/store.h"
 
-/* Until the store has it. */
-#pragma weak store_verify
-
 const char *const violation_names[N_VIOLATIONS] = {
     [V_NONE] = "none",       [V_OPEN] = "open",       [V_LOST] = "lost",
     [V_FOREIGN] = "foreign", [V_DAMAGED] = "damaged", [V_VERIFY] = "verify",
@@ -163,7 +160,7 @@ static void check_verify(struct store_dir *dir, struct verdict *v)
 {
     struct swt_verify_report report = {0};
     struct swt_diag why = {0};
-    if (store_verify == NULL || !is_clean(v))
+    if (!is_clean(v))
         return;
     int rc = store_verify(dir, STREAM, note_damage, v, &report, &why);
     if (rc < 0)

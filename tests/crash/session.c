@@ -242,13 +242,11 @@ static int begin(struct session *s, uint64_t ret_resumed[2], const char **ret_wh
     int rc = store_dir_create(RECORDING, 0, &s->dir, s->reterr);
     if (rc < 0)
         return rc;
-    sim.facts.has_recording = true;
-    sim_mark();
     *ret_what = "store_writer_open";
     rc = store_writer_open(s->dir, &spec, &s->writer, s->reterr);
     if (rc < 0)
         return rc;
-    sim.facts.has_stream = true;
+    sim.facts.has_recording = sim.facts.has_stream = true;
     sim_mark();
     struct store_writer_state state;
     store_writer_state(s->writer, &state);
