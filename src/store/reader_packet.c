@@ -183,6 +183,7 @@ static bool holes_before(const struct store_reader *r, uint64_t n, uint64_t *ret
     return true;
 }
 
+/* No picture is known as this frame: say why, or find that the directory has changed. */
 static int lost_rank(struct store_reader *r, uint64_t frame, struct swt_diag *reterr)
 {
     struct cursor c;
@@ -191,13 +192,15 @@ static int lost_rank(struct store_reader *r, uint64_t frame, struct swt_diag *re
         if (r->holes[h].from <= frame + STORE_REORDER)
             at = r->holes[h].from;
     }
-    r->pics_end = r->pics_first = 0; /* not to be answered from memory: it may have been pruned */
     int rc = cursor_to(r, at, &c, reterr);
-    if (rc < 0 || c.i == r->n)
-        return rc < 0 ? rc : -ESTALE;
-    return rseg_lost_entry(r, c.i, c.k, (int64_t)frame, reterr);
+    if (rc == 0)
+        rc = c.i < r->n ? rseg_lost_entry(r, c.i, c.k, (int64_t)frame, reterr) : -ESTALE;
+    if (rc == -ESTALE)
+        r->pics_end = r->pics_first = 0;
+    return rc;
 }
 
+/* NULL: none is known, its entry or one beside it is damaged. */
 static int pic_of_frame(struct store_reader *r, uint64_t frame, const struct rpic **ret_pic,
                         struct swt_diag *reterr)
 {
@@ -205,10 +208,9 @@ static int pic_of_frame(struct store_reader *r, uint64_t frame, const struct rpi
     int rc = rank_block(r, frame, reterr);
     if (rc < 0)
         return rc;
-    if (!holes_before(r, frame, &before) || frame < r->pics_from + before ||
-        frame - r->pics_from - before >= r->n_pics)
-        return lost_rank(r, frame, reterr);
-    *ret_pic = &r->pics[frame - r->pics_from - before];
+    bool is_known = holes_before(r, frame, &before) && frame >= r->pics_from + before &&
+                    frame - r->pics_from - before < r->n_pics;
+    *ret_pic = is_known ? &r->pics[frame - r->pics_from - before] : NULL;
     return 0;
 }
 
@@ -221,9 +223,12 @@ int packet_of_frame_once(struct store_reader *r, uint64_t frame, uint64_t *ret_e
         rc = -ESTALE;
     if (rc == 0)
         rc = pic_of_frame(r, frame, &pic, reterr);
-    if (rc == 0)
-        *ret_entry_no = pic->entry_no;
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (!pic)
+        return lost_rank(r, frame, reterr);
+    *ret_entry_no = pic->entry_no;
+    return 0;
 }
 
 /* Earlier segments are gone: the first frame is the first key picture kept, whose number is its place among
@@ -418,9 +423,7 @@ static int is_pic(struct store_reader *r, uint64_t frame, uint64_t ordinal)
     if (frame < r->first_frame || frame >= r->end_frame)
         return 0;
     int rc = pic_of_frame(r, frame, &pic, NULL);
-    if (rc == SWT_E_CORRUPT)
-        return 0; /* its neighbours may still be known */
-    return rc < 0 ? rc : pic->ordinal == ordinal;
+    return rc < 0 ? rc : pic && pic->ordinal == ordinal;
 }
 
 static int shown_once(struct store_reader *r, uint64_t entry_no, uint64_t *ret_frame,

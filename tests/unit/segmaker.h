@@ -44,24 +44,37 @@ static inline uint64_t maker_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Byte at a flat address of a run. */
-static inline uint8_t maker_byte(uint64_t run_no, uint64_t flat)
+/* Eight bytes of a run from a flat address that is a multiple of 8. */
+static inline uint64_t maker_word(uint64_t run_no, uint64_t flat)
 {
-    return (uint8_t)(maker_mix(run_no * 0x1000003 + flat / 8) >> (8 * (flat % 8)));
+    return maker_mix(run_no * 0x1000003 + flat / 8);
+}
+
+/* Bytes up to the next multiple of 8, or `n`. */
+static inline size_t maker_step(uint64_t flat, size_t n)
+{
+    size_t step = 8 - flat % 8;
+    return step < n ? step : n;
 }
 
 static inline void maker_fill(uint64_t run_no, uint64_t flat, uint8_t *buf, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        buf[i] = maker_byte(run_no, flat + i);
+    for (size_t step; n > 0; buf += step, flat += step, n -= step) {
+        uint64_t word = maker_word(run_no, flat) >> (8 * (flat % 8));
+        step = maker_step(flat, n);
+        memcpy(buf, &word, step);
+    }
 }
 
 /* Offset of the first byte that is not the run's; `n` if none. */
 static inline size_t maker_differs(uint64_t run_no, uint64_t flat, const uint8_t *got, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (got[i] != maker_byte(run_no, flat + i))
-            return i;
+    size_t step;
+    for (size_t at = 0; at < n; at += step) {
+        uint64_t word = maker_word(run_no, flat + at) >> (8 * ((flat + at) % 8));
+        step = maker_step(flat + at, n - at);
+        if (memcmp(got + at, &word, step) != 0)
+            return at;
     }
     return n;
 }

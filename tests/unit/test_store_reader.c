@@ -91,7 +91,7 @@ static void check_windows(uint64_t frame_bytes, uint64_t n_frames, uint64_t long
 
 TEST(map__frames_of_225x225x3_in_segments_of_1_to_29)
 {
-    check_windows(225 * 225 * 3, 150, 29, 150);
+    check_windows(225 * 225 * 3, 150, 29, 80);
 }
 
 TEST(map__tiny_frames_with_many_segments_in_one_page)
