@@ -158,9 +158,9 @@ static double full_scale(enum swt_dtype dtype)
     return is_integer(dtype) ? ldexp(1, bits_of(dtype) - 1) : 1;
 }
 
-static double middle_of(enum swt_dtype dtype)
+static bool is_unsigned(enum swt_dtype dtype)
 {
-    return is_integer(dtype) && !dtype_get(dtype)->is_signed ? full_scale(dtype) : 0;
+    return is_integer(dtype) && !dtype_get(dtype)->is_signed;
 }
 
 /* By value: clipped to what the other type holds. */
@@ -202,7 +202,9 @@ int convert_elements(enum swt_dtype from, const void *src, enum swt_dtype to, vo
     const uint8_t *p = src;
     uint8_t *q = dst;
     double factor = scale ? full_scale(to) / full_scale(from) : 1;
-    double below = scale ? middle_of(from) : 0, above = scale ? middle_of(to) : 0;
+    /* -0 is what can be added without a change, to -0 too */
+    double below = scale && is_unsigned(from) ? -full_scale(from) : -0.0;
+    double above = scale && is_unsigned(to) ? full_scale(to) : -0.0;
 
     if (!step || !to_step)
         return SWT_E_UNSUPPORTED;
@@ -218,7 +220,7 @@ int convert_elements(enum swt_dtype from, const void *src, enum swt_dtype to, vo
         if (!scale && is_integer(from) && is_integer(to))
             integer_to_integer(from, p, to, q);
         else
-            element_put(to, (value_at(from, p) - below) * factor + above, q);
+            element_put(to, (value_at(from, p) + below) * factor + above, q);
     }
     return 0;
 }
