@@ -56,7 +56,11 @@ PY
         found=$((found + 1))
         cp -r "$golden" copy.swt
         find copy.swt -type f -exec cksum {} + | sort >before
-        swt info copy.swt --format ndjson | cmp - "$golden.info.ndjson"
+        py copy.swt "$golden.info.ndjson" <<'PY'
+# Later versions may say more of a stream, never something else.
+ours, want = info(sys.argv[1]), {r["name"]: r for r in ndjson(sys.argv[2])}
+same({n: {k: ours[n][k] for k in r} for n, r in want.items()}, want, "info")
+PY
         while read -r hash args; do
             # shellcheck disable=SC2086
             [ "$(swt window copy.swt $args | sha256sum | cut -d' ' -f1)" = "$hash" ] || {
