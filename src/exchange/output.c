@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -18,6 +19,7 @@
 #include "exchange/files.h"
 
 #define PIECE_BYTES (4u << 20) /* written and held at a time */
+#define PIPE_BYTES  (1 << 20)  /* asked for; what any user may have */
 
 static const struct {
     const char *name, *suffix;
@@ -65,30 +67,92 @@ static void free_bytes(uint8_t **p)
 
 /* ---- frames -------------------------------------------------------------------------------------- */
 
-/* All frames as they are, each preceded by `mark` (may be empty). */
-static int put_frames(struct window *w, int fd, const char *mark, struct swt_diag *reterr)
+/* Where the bytes go. A pipe takes the pages of a mapped segment themselves: they never change once published. */
+struct out {
+    int fd;
+    bool is_pipe;
+    uint64_t piece_bytes; /* checked and handed over at a time */
+};
+
+static struct out out_of(int fd)
+{
+    struct stat st;
+    struct out o = {.fd = fd, .piece_bytes = PIECE_BYTES};
+    o.is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    if (o.is_pipe) {
+        o.piece_bytes = PIPE_BYTES / 4;
+        (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* more is faster; less also works */
+    }
+    return o;
+}
+
+/* Bytes of a segment's map. */
+static int put_mapped(const struct out *o, const uint8_t *data, size_t n, struct swt_diag *reterr)
+{
+    while (o->is_pipe && n > 0) {
+        struct iovec piece = {(void *)(uintptr_t)data, n};
+        ssize_t done = vmsplice(o->fd, &piece, 1, 0);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0 && errno != EINVAL && errno != ENOSYS && errno != EAGAIN)
+            return err_errno(reterr, errno, "", "cannot write the output");
+        if (done <= 0)
+            break;
+        data += done;
+        n -= (size_t)done;
+    }
+    return n > 0 ? put(o->fd, data, n, reterr) : 0;
+}
+
+/* Frames that cannot be handed over as they lie: through a buffer. */
+struct buffer {
+    uint8_t *bytes; /* owned */
+    int64_t frames; /* that fit */
+};
+
+static void buffer_done(struct buffer *b)
+{
+    free(b->bytes);
+}
+
+static int buffer_fit(struct buffer *b, const struct window *w, uint64_t piece_bytes,
+                      struct swt_diag *reterr)
 {
     const struct swt_window_info *info = window_info(w);
-    AUTO(free_bytes) uint8_t *buf = NULL;
-    bool is_whole = w && info->n_dims == 4 && info->shape[0] != info->n_frames;
-    int64_t per = info->frame_bytes ? (int64_t)(PIECE_BYTES / info->frame_bytes) : 1;
-    per = *mark || per < 1 ? 1 : per;
-    per = is_whole ? info->n_frames : per;
+    uint64_t fit = info->frame_bytes ? piece_bytes / info->frame_bytes : 1;
+    b->frames = window_is_whole(w) ? info->n_frames : fit > 0 ? (int64_t)fit : 1;
+    b->bytes = malloc((size_t)((uint64_t)b->frames * info->frame_bytes) + 1);
+    return b->bytes ? 0
+                    : err_set(reterr, -ENOMEM, "out of memory for %" PRId64 " frames", b->frames);
+}
+
+static int put_read(struct window *w, const struct out *o, int64_t i, struct buffer *b,
+                    int64_t *ret_n, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    int rc = b->bytes ? 0 : buffer_fit(b, w, o->piece_bytes, reterr);
+    if (rc < 0)
+        return rc;
+    *ret_n = b->frames < info->n_frames - i ? b->frames : info->n_frames - i;
+    size_t n = (size_t)((uint64_t)*ret_n * info->frame_bytes);
+    rc = window_read(w, i, *ret_n, b->bytes, n, reterr);
+    return rc < 0 ? rc : put(o->fd, b->bytes, n, reterr);
+}
+
+/* All frames, one after another. */
+static int put_frames(struct window *w, int fd, struct swt_diag *reterr)
+{
+    const struct swt_window_info *info = window_info(w);
+    const struct out o = out_of(fd);
+    AUTO(buffer_done) struct buffer buffer = {0};
     for (int64_t i = 0; i < info->n_frames;) {
         const void *data;
         int64_t n = 0;
-        int rc = *mark ? 0 : window_peek(w, i, PIECE_BYTES, &data, &n, reterr);
-        if (rc >= 0 && n == 0) {
-            n = per < info->n_frames - i ? per : info->n_frames - i;
-            if (!buf && !(buf = malloc((size_t)((uint64_t)per * info->frame_bytes) + 1)))
-                return err_set(reterr, -ENOMEM, "out of memory");
-            data = buf;
-            rc = window_read(w, i, n, buf, (size_t)((uint64_t)n * info->frame_bytes), reterr);
-        }
-        if (rc >= 0 && *mark)
-            rc = put(fd, mark, strlen(mark), reterr);
-        if (rc >= 0)
-            rc = put(fd, data, (size_t)((uint64_t)n * info->frame_bytes), reterr);
+        int rc = window_peek(w, i, o.piece_bytes, &data, &n, reterr);
+        if (rc >= 0 && n > 0)
+            rc = put_mapped(&o, data, (size_t)((uint64_t)n * info->frame_bytes), reterr);
+        else if (rc >= 0)
+            rc = put_read(w, &o, i, &buffer, &n, reterr);
         if (rc < 0)
             return rc;
         i += n;
@@ -96,11 +160,26 @@ static int put_frames(struct window *w, int fd, const char *mark, struct swt_dia
     return 0;
 }
 
+/* The same with a line before each. */
+static int put_marked_frames(struct window *w, int fd, const char *mark, struct swt_diag *reterr)
+{
+    const struct out o = {.fd = fd, .piece_bytes = 1};
+    AUTO(buffer_done) struct buffer buffer = {0};
+    int64_t n = 1;
+    int rc = 0;
+    for (int64_t i = 0; rc >= 0 && i < window_info(w)->n_frames; i += n) {
+        rc = put(fd, mark, strlen(mark), reterr);
+        if (rc >= 0)
+            rc = put_read(w, &o, i, &buffer, &n, reterr);
+    }
+    return rc;
+}
+
 /* ---- formats ------------------------------------------------------------------------------------- */
 
 static int write_raw(struct window *w, int fd, struct swt_diag *reterr)
 {
-    return put_frames(w, fd, "", reterr);
+    return put_frames(w, fd, reterr);
 }
 
 static int write_npy(struct window *w, int fd, struct swt_diag *reterr)
@@ -111,7 +190,7 @@ static int write_npy(struct window *w, int fd, struct swt_diag *reterr)
     int rc = files_npy_header(info->dtype, info->n_dims, info->shape, &header, &n, reterr);
     if (rc >= 0)
         rc = put(fd, header, n, reterr);
-    return rc < 0 ? rc : put_frames(w, fd, "", reterr);
+    return rc < 0 ? rc : put_frames(w, fd, reterr);
 }
 
 static int write_wav(struct window *w, int fd, struct swt_diag *reterr)
@@ -128,7 +207,7 @@ static int write_wav(struct window *w, int fd, struct swt_diag *reterr)
     if (rc >= 0)
         rc = put(fd, header, n, reterr);
     if (rc >= 0)
-        rc = put_frames(w, fd, "", reterr);
+        rc = put_frames(w, fd, reterr);
     return rc >= 0 && info->bytes % 2 ? put(fd, "", 1, reterr) : rc;
 }
 
@@ -144,7 +223,7 @@ static int write_y4m(struct window *w, int fd, struct swt_diag *reterr)
                               p->chroma, p->field_order, header, reterr);
     if (rc >= 0)
         rc = put(fd, header, strlen(header), reterr);
-    return rc < 0 ? rc : put_frames(w, fd, "FRAME\n", reterr);
+    return rc < 0 ? rc : put_marked_frames(w, fd, "FRAME\n", reterr);
 }
 
 /* One line an entry; entries of several frames stand once, with the frames of theirs that are in the window. */

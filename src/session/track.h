@@ -67,7 +67,7 @@ struct track {
     struct media_resampler *resampler; /* owned */
     struct media_resampler_spec resample;
     struct soundline in_sound; /* what goes into the resampler */
-    int64_t capture_ns;             /* of the newest packet */
+    int64_t capture_ns;        /* of the newest packet */
 };
 
 /* `offset` etc. come from `line`, which must be placed already. */

@@ -35,6 +35,11 @@ const struct params *window_params(const struct window *w)
     return w->params;
 }
 
+bool window_is_whole(const struct window *w)
+{
+    return window_is_planes_first(w);
+}
+
 enum seg_kind window_kind(const struct window *w)
 {
     return w->kind;

@@ -26,6 +26,8 @@ int window_frame(struct window *w, int64_t i, struct swt_frame_info *ret, struct
 /* The tensor in place; SWT_E_UNSUPPORTED when it is not one stretch of stored bytes. */
 int window_map(struct window *w, const void **ret_data, struct swt_diag *reterr);
 
+/* Can it be read as a whole only? */
+bool window_is_whole(const struct window *w);
 /* Can its frames be given at all, or only what the index says of them? */
 int window_can_read(const struct window *w, struct swt_diag *reterr);
 
