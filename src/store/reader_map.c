@@ -252,16 +252,16 @@ static int map_window(struct store_reader *r, size_t i, uint64_t end_frame, uint
                       const struct span *want, const struct rmap *m, struct swt_diag *reterr)
 {
     uint64_t flat = 0, run_no = 0;
-    for (bool is_first = true; i < r->n; i++, is_first = false) {
+    for (const size_t begin = i; i < r->n; i++) {
         struct rseg *seg = NULL;
         bool is_seam_only = r->bases[i] >= end_frame;
         int rc = rseg_get(r, i, &seg, reterr);
-        if (rc == SWT_E_CORRUPT && is_seam_only && !is_first)
-            return 0; /* the one before is mapped past the boundary instead */
+        if (rc == SWT_E_CORRUPT && is_seam_only)
+            continue; /* the bytes come from the one before, or from the seam of a later one */
         if (rc < 0)
             return rc;
         flat = size_down(super_flat(&seg->super, seg->super.base_frame), SEG_SEAM_BYTES);
-        if (!is_first && (seg->super.run_no != run_no || flat >= want->to))
+        if (i > begin && (seg->super.run_no != run_no || flat >= want->to))
             return 0;
         run_no = seg->super.run_no;
         uint64_t next = i + 1 < r->n ? r->bases[i + 1] : UINT64_MAX;

@@ -246,11 +246,16 @@ int rseg_fd(struct store_reader *r, struct rseg *seg, struct swt_diag *reterr)
 int rseg_reaches(struct store_reader *r, struct rseg *seg, uint64_t bytes, struct swt_diag *reterr)
 {
     struct stat st;
-    int fd = rseg_fd(r, seg, reterr);
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &st) < 0)
+    char name[32];
+    segfile_name(seg->base, name);
+    int rc = seg->fd >= 0 ? fstat(seg->fd, &st)
+                          : fstatat(r->seg_fd, name, &st, AT_SYMLINK_NOFOLLOW);
+    if (rc < 0 && errno == ENOENT)
+        return -ESTALE;
+    if (rc < 0)
         return err_errno(reterr, errno, r->path, "stat segment");
+    if (st.st_ino != seg->ino || st.st_dev != seg->dev)
+        return -ESTALE;
     seg->file_bytes = (uint64_t)st.st_size;
     return bytes <= seg->file_bytes;
 }
