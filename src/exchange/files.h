@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/params.h"
 
-/* npy format 1.0 (2.0 when the header is longer than 65535): magic, header padded to a multiple of 64 in all.
- * `ret_header` is a heap block. errors: SWT_E_UNSUPPORTED for bf16. */
+/* npy format 1.0: magic, header padded to a multiple of 64 in all. `ret_header` is a heap block.
+ * errors: SWT_E_UNSUPPORTED for bf16 and for more than SWT_MAX_DIMS dimensions. */
 int files_npy_header(enum swt_dtype dtype, int n_dims, const int64_t *shape, uint8_t **ret_header,
                      size_t *ret_n, struct swt_diag *reterr);
 

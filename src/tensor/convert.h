@@ -23,6 +23,11 @@ struct picture {
     bool hflip;   /* mirror left-right before turning */
 };
 
+/* Elements keep the samples' values: u8 0..255, above 8 bits 0..2^depth - 1, as floats too; norm is what
+ * scales. What an integer type cannot hold is clipped; only u8 of a deeper format is scaled to 0..255. The
+ * channels of a tensor, and mean and std with them, are in the order of the format's bytes. A crop gives
+ * the pixels that the whole picture has there; planar formats keep their chroma where x and y are whole
+ * samples of it. Formats that are not packed have the shape [bytes]. */
 struct convert_spec {
     const struct pixfmt *pixfmt; /* wanted; NULL = the source's */
     int width, height;           /* wanted; 0 = as after turning and cropping */
@@ -66,8 +71,10 @@ const struct pixfmt *convert_default(const struct pixfmt *stored);
 void picture_tight(const struct pixfmt *f, int width, int height, const uint8_t *data,
                    struct picture *ret);
 
-/* Elements: integers are scaled by their full scale when one side is a float (u8 255, s16 32768, …) if
- * `scale`, else kept by value; float to integer rounds to nearest even and clips. n elements. */
+/* Elements. With `scale` they are samples of sound: 1 is the full scale of an integer type (s16 32768, s32
+ * 2^31), unsigned ones lie about their middle (u8 128). Without, values are kept. Either way integers are
+ * rounded to nearest even and clipped, not-a-number is 0; the same type is copied bit by bit. n elements, src
+ * and dst may be equal only then. errors: SWT_E_UNSUPPORTED not a dtype */
 int convert_elements(enum swt_dtype from, const void *src, enum swt_dtype to, void *dst, size_t n,
                      bool scale);
 
