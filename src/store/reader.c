@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "store/tail.h"
 
 #define TRIES             8                   /* looks at a directory that keeps changing */
 #define HEARTBEAT_LATE_NS INT64_C(3000000000) /* the page of a living writer beats every second */
@@ -125,22 +126,19 @@ static int look_by_recovery(struct store_reader *r, struct swt_diag *reterr)
 {
     AUTO(segfile_close) struct segfile f = {.fd = -1};
     struct segfile_extent x = {0};
+    size_t n = 0;
     if (r->n == 0)
         return 0;
-    int rc = segfile_open(r->seg_fd, r->bases[r->n - 1], r->meta.uuid, &f, reterr);
+    int rc = tail_find(r->seg_fd, r->bases, r->n, r->meta.uuid, r->end_entry, &f, &x, &n, reterr);
     if (rc == -ENOENT)
         return -ESTALE;
-    uint64_t known = 0;
     if (rc == 0 && f.super.kind != r->meta.kind)
         rc = rseg_corrupt(r, f.base, 28, -1, reterr, "segment is of another kind than its stream");
-    if (rc == 0 && r->end_entry > f.super.base_entry)
-        known = r->end_entry - f.super.base_entry; /* committed, as its writer's page once said */
-    if (rc == 0)
-        rc = segfile_recover(&f, UINT64_MAX, known, &x, reterr);
     if (rc < 0) {
         err_stream(reterr, r->meta.name);
         return rc;
     }
+    rseg_drop_from(r, n);
     r->end_entry = f.super.base_entry + x.entries;
     r->end_frame = f.super.base_frame + x.frames;
     r->durable_frames = f.super.base_frame + f.slot.frames;

@@ -135,6 +135,8 @@ int rseg_list(struct store_reader *r, bool *ret_changed, struct swt_diag *reterr
 /* The same where the directory has changed since. */
 int rseg_list_if_changed(struct store_reader *r, bool *ret_changed, struct swt_diag *reterr);
 void rseg_done(struct store_reader *r);
+/* Forget segments from number n of the list on: they do not belong to the stream. */
+void rseg_drop_from(struct store_reader *r, size_t n);
 
 /* Segment i of the list, opened before or now. */
 int rseg_get(struct store_reader *r, size_t i, struct rseg **ret_seg, struct swt_diag *reterr);

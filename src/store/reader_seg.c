@@ -82,6 +82,13 @@ void rseg_done(struct store_reader *r)
     r->n = 0;
 }
 
+void rseg_drop_from(struct store_reader *r, size_t n)
+{
+    for (size_t i = n; i < r->n; i++)
+        seg_free(r, r->segs[i]);
+    r->n = n < r->n ? n : r->n;
+}
+
 /* A file that held no frame may have been replaced by one of the same name. */
 static bool is_same_file(const struct store_reader *r, const struct rseg *seg)
 {

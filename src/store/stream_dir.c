@@ -122,6 +122,8 @@ static int stream_make(struct store_dir *dir, const char *name, enum seg_kind ki
     if (stream_fd < 0)
         return stream_fd;
     r = io_mkdir(stream_fd, "seg", 0777);
+    if (r == 0) /* before meta.json, which says that all is there */
+        r = fsync_fd(stream_fd);
     if (r == 0)
         r = io_uuid(meta.uuid);
     if (r == 0)
@@ -149,6 +151,17 @@ static int stream_make_locked(struct store_dir *dir, const char *name, enum seg_
     return stream_make(dir, name, kind, made_from);
 }
 
+/* Whoever made these names may have been killed before he synced them, and frames are only as durable as the
+ * names above them. */
+static int sync_names(struct store_dir *dir, int stream_fd)
+{
+    AUTO(io_close) int parent = openat(dir->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = fsync_fd(stream_fd);
+    if (r == 0)
+        r = fsync_fd(dir->fd);
+    return r == 0 && parent >= 0 ? fsync_fd(parent) : r;
+}
+
 int dir_stream_create(struct store_dir *dir, const char *name, enum seg_kind kind,
                       const char *made_from, int *ret_stream_fd, int *ret_seg_fd,
                       struct stream_meta *ret_meta, struct swt_diag *reterr)
@@ -173,6 +186,9 @@ int dir_stream_create(struct store_dir *dir, const char *name, enum seg_kind kin
         err_stream(reterr, name);
         return SWT_E_UNSUPPORTED;
     }
+    r = sync_names(dir, stream_fd);
+    if (r < 0)
+        return dir_fail(dir, name, r, "cannot sync the stream", reterr);
     *ret_stream_fd = stream_fd;
     *ret_seg_fd = seg_fd;
     stream_fd = seg_fd = -1;

@@ -13,6 +13,7 @@
 
 #include "base/io.h"
 #include "store/control.h"
+#include "store/tail.h"
 
 void verify_report(struct verify *v, uint64_t base, int64_t offset, int64_t frame, const char *fmt,
                    ...)
@@ -158,7 +159,6 @@ static int one_segment(struct verify *v, const struct verify_seg *prev, struct v
                        const struct verify_seg *next, uint64_t next_base, struct swt_diag *reterr)
 {
     bool has_next = next->file.fd >= 0, has_prev = prev->file.fd >= 0;
-    bool is_last = !has_next || next->file.super.session_no != s->file.super.session_no;
     int rc;
     if (has_next)
         rc = older_entries(v, s, &next->file.super, reterr);
@@ -167,7 +167,7 @@ static int one_segment(struct verify *v, const struct verify_seg *prev, struct v
     else
         rc = entries_before(v, s, next_base, reterr);
     if (rc == 0)
-        rc = verify_segment(v, s, is_last, reterr);
+        rc = verify_segment(v, s, reterr);
     if (rc < 0)
         return rc;
     if (!has_prev)
@@ -239,6 +239,13 @@ static int verify_stream(struct verify *v, int stream_fd, struct swt_diag *reter
     int rc = segfile_list(v->seg_fd, &bases, &n);
     if (rc < 0)
         return err_errno(reterr, -rc, store_dir_path(v->dir), "list segments");
+    if (!v->has_page) {
+        AUTO(segfile_close) struct segfile f = {.fd = -1};
+        struct segfile_extent x;
+        size_t n_left = 0;
+        if (tail_find(v->seg_fd, bases, n, v->meta.uuid, 0, &f, &x, &n_left, NULL) == 0)
+            n = n_left;
+    }
     rc = find_live_session(v, bases, n, reterr);
     return rc < 0 ? rc : all_segments(v, bases, n, reterr);
 }

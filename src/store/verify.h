@@ -52,8 +52,8 @@ struct verify {
 void verify_report(struct verify *v, uint64_t base, int64_t offset, int64_t frame, const char *fmt,
                    ...) PRINTF_LIKE(5, 6);
 
-/* Slots, params, entries, payloads. `is_last`: the last segment of its session. 0, or why it cannot be read. */
-int verify_segment(struct verify *v, struct verify_seg *s, bool is_last, struct swt_diag *reterr);
+/* Slots, params, entries, payloads. 0, or why it cannot be read. */
+int verify_segment(struct verify *v, struct verify_seg *s, struct swt_diag *reterr);
 /* The seam of `s` against the bytes of the segment before. */
 int verify_seam(struct verify *v, const struct verify_seg *prev, const struct verify_seg *s,
                 struct swt_diag *reterr);

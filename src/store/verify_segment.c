@@ -37,20 +37,32 @@ static bool is_blank(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* A slot that was being written when power was lost is torn: nothing was promised by it. Only the last segment
- * of a session can have one, and one that was to seal it is no such: sealing comes after everything else. */
-static bool may_be_torn(const struct verify *v, const struct verify_seg *s, const uint8_t *slot,
-                        bool is_last)
+/* Rot flips a bit; a torn write leaves a mix that no single bit explains. */
+static bool is_one_bit_off(const struct verify_seg *s, const uint8_t *slot)
 {
     struct seg_slot bytes;
+    struct slot unused;
     memcpy(&bytes, slot, sizeof bytes);
-    if (v->is_live && s->file.super.session_no == v->live_session)
-        return true; /* it may be written this very moment */
-    return is_last && !s->file.slot.is_sealed && le32_get(bytes.is_sealed) == 0;
+    uint8_t *p = (uint8_t *)&bytes;
+    for (size_t i = 0; i < 8 * sizeof bytes; i++) {
+        p[i / 8] ^= (uint8_t)(1u << i % 8);
+        if (slot_decode(&bytes, &s->file.super, &unused))
+            return true;
+        p[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    return false;
 }
 
-static int verify_slots(struct verify *v, const struct verify_seg *s, bool is_last,
-                        struct swt_diag *reterr)
+/* A slot that was being written when power was lost is torn: nothing was promised by it. A sealed segment is not
+ * written to any more. */
+static bool may_be_torn(const struct verify *v, const struct verify_seg *s, const uint8_t *slot)
+{
+    if (v->is_live && s->file.super.session_no == v->live_session)
+        return true; /* it may be written this very moment */
+    return !s->file.slot.is_sealed && !is_one_bit_off(s, slot);
+}
+
+static int verify_slots(struct verify *v, const struct verify_seg *s, struct swt_diag *reterr)
 {
     uint8_t head[SEG_PARAMS_OFF];
     struct slot slots[2];
@@ -64,7 +76,7 @@ static int verify_slots(struct verify *v, const struct verify_seg *s, bool is_la
     for (int i = 0; i < 2; i++) {
         uint32_t off = i ? SEG_SLOT_OFF1 : SEG_SLOT_OFF0;
         if (!ok[i] && !is_blank(head + off, sizeof(struct seg_slot)) &&
-            !may_be_torn(v, s, head + off, is_last))
+            !may_be_torn(v, s, head + off))
             verify_report(v, base_of(s), off, -1, "checkpoint slot %d is damaged", i);
     }
     return 0;
@@ -244,11 +256,11 @@ static int verify_chunk(struct verify *v, struct verify_seg *s, struct walk *w, 
     return rc;
 }
 
-int verify_segment(struct verify *v, struct verify_seg *s, bool is_last, struct swt_diag *reterr)
+int verify_segment(struct verify *v, struct verify_seg *s, struct swt_diag *reterr)
 {
     struct walk w = {.was_bad = false};
     struct entry_clock clock;
-    int rc = verify_slots(v, s, is_last, reterr);
+    int rc = verify_slots(v, s, reterr);
     if (rc == 0)
         rc = verify_params(v, s, &clock, reterr);
     if (rc == 0)

@@ -293,6 +293,11 @@ static int format_take(struct store_writer *w, const struct params *params, stru
     if (block == NULL)
         return writer_fail(w, -ENOMEM, "cannot take a format", reterr);
     params_encode(params, block);
+    if (!is_block(&w->run, block, n)) {
+        int r = writer_flush_group(w); /* only now is it known whether the run has entries */
+        if (r < 0)
+            return writer_fail(w, r, "cannot store the end of a run", reterr);
+    }
     if (w->run.has_entries && !is_block(&w->run, block, n)) {
         int r = run_change(w, reterr);
         if (r < 0)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "store/list.h"
+#include "store/tail.h"
 #include "store/writer_impl.h"
 
 #define TENSOR_SEGMENT_BYTES (UINT64_C(512) << 20)
@@ -56,18 +57,40 @@ static int remove_blank(const struct store_writer *w, const struct segfile *f)
     return unlinkat(w->seg_fd, name, 0) != 0 || fsync(w->seg_fd) != 0 ? -errno : 0;
 }
 
+/* What lies behind the stream's end: newest first, so that a cut in between leaves the end where it is. */
+static int remove_behind(const struct store_writer *w, const uint64_t *bases, size_t from,
+                         size_t to)
+{
+    for (; to > from; to--) {
+        char name[32];
+        segfile_name(bases[to - 1], name);
+        log_line(&w->log, SWT_LOG_INFO, "store",
+                 "stream %s: removed segment %s, the end before it was lost with the power",
+                 w->name, name);
+        if (unlinkat(w->seg_fd, name, 0) != 0)
+            return -errno;
+    }
+    return fsync(w->seg_fd) != 0 ? -errno : 0;
+}
+
 /* Open and recover the last segment that holds anything. `bases` loses those that hold nothing. 1 found,
  * 0 none. */
 static int find_last(struct store_writer *w, const uint64_t *bases, size_t *n,
                      struct segfile_extent *ret_extent, struct swt_diag *reterr)
 {
     for (; *n > 0; --*n) {
+        size_t n_left = 0;
         segfile_close(&w->prev);
-        int r = segfile_open(w->seg_fd, bases[*n - 1], w->stream_uuid, &w->prev, reterr);
-        if (r == 0)
-            r = segfile_recover(&w->prev, UINT64_MAX, 0, ret_extent, reterr);
+        int r = tail_find(w->seg_fd, bases, *n, w->stream_uuid, 0, &w->prev, ret_extent, &n_left,
+                          reterr);
         if (r < 0)
             return r;
+        if (n_left < *n) {
+            r = remove_behind(w, bases, n_left, *n);
+            if (r < 0)
+                return writer_fail(w, r, "cannot remove a segment behind the end", reterr);
+            *n = n_left;
+        }
         if (!is_blank(&w->prev, ret_extent))
             return 1;
         r = remove_blank(w, &w->prev);

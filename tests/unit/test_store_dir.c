@@ -65,9 +65,9 @@ TEST(open__what_is_no_recording_is_named)
     CHECK_INT(mkdir(path, 0755), 0);
     CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_NOT_RECORDING);
     put_file("swt.json", "");
-    CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_CORRUPT);
+    CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_NOT_RECORDING);
     put_file("swt.json", "{\"magic\":\"swt\"");
-    CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_CORRUPT);
+    CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_NOT_RECORDING);
     put_file("swt.json", "{\"magic\":\"other\",\"version\":1}");
     CHECK_INT(store_dir_open(path, &dir, NULL), SWT_E_NOT_RECORDING);
     put_file("swt.json", "{\"magic\":\"swt\",\"version\":2}");

@@ -413,6 +413,7 @@ TEST(map__missing_segment_behind_one_with_room)
     maker_segment(&m, 400 * 5000);
     frames_one_by_one(&m, 20);
     CHECK_INT(ftruncate(m.fd, (off_t)(m.super.data_off + m.super.data_cap)), 0);
+    maker_slot(&m, true); /* unsealed it would be the end of the stream after a power cut */
     (void)close(m.fd);
     m.fd = -1;
     m.segments++;
