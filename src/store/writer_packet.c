@@ -9,7 +9,7 @@
 #include "base/crc.h"
 #include "store/writer_impl.h"
 
-#define MAX_PIECES 15 /* of one packet; one more is ours */
+#define MAX_PIECES 31 /* of one packet; one more is ours */
 
 struct packet {
     struct entry e;
