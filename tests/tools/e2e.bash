@@ -45,7 +45,7 @@ window_all() { swt window r.swt --from start --to end "$@"; }
 # One value of one stream, from `info`.
 info_of() { # RECORDING STREAM KEY
     swt info "$1" --format ndjson 2>/dev/null |
-        jq -er --arg s "$2" --arg k "$3" 'select(.name == $s) | .[$k]' 2>/dev/null
+        jq -r --arg s "$2" --arg k "$3" 'select(.name == $s) | .[$k]' 2>/dev/null | grep .
 }
 
 has_frames() { # RECORDING STREAM AT-LEAST
