@@ -54,6 +54,8 @@ void chain_init(struct chain *c, const struct colour_spec *colour, const struct 
                          CHAIN_ACROSS_STEP, 16384, arena);
     c->is_fast = !c->colour.is_word && (!c->down || c->down->n_taps <= CHAIN_FAST_TAPS);
     c->is_across_first = spec->kind == RESIZE_BICUBIC && c->down && c->across;
+    c->colour.is_rgb_wide = c->is_fast && has_weights(c->down) && !c->is_across_first &&
+                            colour_can_widen(&c->colour, shape);
     init_rows(c, arena);
 }
 
@@ -79,12 +81,18 @@ static void cross(struct chain *c, int i, const void *row, void *out)
     }
 }
 
+/* Does colour.c make component i in the form that the ring holds? */
+static bool is_kept_as_made(const struct chain *c, int i)
+{
+    return c->is_kept_as_made || (c->colour.is_rgb_wide && c->colour.comp[i].kind == COLOUR_RGB);
+}
+
 /* Row `made` of component i in the form that the ring holds. */
 static const void *keep(struct chain *c, int i, const void *made, void *store)
 {
     bool is_words = c->is_fast && has_weights(c->down);
 
-    if (c->is_kept_as_made)
+    if (is_kept_as_made(c, i))
         return made;
     if (c->is_across_first) {
         cross(c, i, made, is_words ? c->out[i] : store);
@@ -107,7 +115,8 @@ static void make_rows(struct chain *c, const struct source *s, int first, int la
         int k = c->next % c->n_slots;
 
         for (int i = 0; i < c->spec.n_comps; i++)
-            store[i] = c->is_kept_as_made ? c->store[i] + (size_t)k * c->store_stride : c->made[i];
+            store[i] = is_kept_as_made(c, i) ? c->store[i] + (size_t)k * c->store_stride
+                                             : c->made[i];
         colour_row(&c->colour, s, c->spec.y + c->next, store, row);
         for (int i = 0; i < c->spec.n_comps; i++)
             c->slot[i][k] = keep(c, i, row[i], c->store[i] + (size_t)k * c->store_stride);

@@ -121,6 +121,11 @@ void colour_init(struct colour *c, const struct colour_spec *spec, const struct 
     stretch_init(&c->stretch, shape, x, n, c->is_word, arena);
 }
 
+bool colour_can_widen(const struct colour *c, const struct source *shape)
+{
+    return c->comp[0].kind == COLOUR_RGB && !c->is_word && !shape->comp[0].is_word;
+}
+
 void colour_begin(struct colour *c)
 {
     stretch_begin(&c->stretch);
@@ -142,6 +147,8 @@ static void rgb_row(struct colour *c, const struct source *s, int y, void *const
     row = source_row(luma, y, c->x, c->n, c->scratch[0]);
     if (luma->is_word)
         rows_rgb8_words(&c->rgb8, row, up, u, v, c->n, store[0], store[1], store[2]);
+    else if (c->is_rgb_wide)
+        rows_rgb8_wide(&c->rgb8, row, u, v, c->n, store[0], store[1], store[2]);
     else
         rows_rgb8(&c->rgb8, row, u, v, c->n, store[0], store[1], store[2]);
 }

@@ -44,6 +44,8 @@ struct colour {
     int n_comps;
     int x, n; /* columns that are made */
     bool is_word;
+    bool
+        is_rgb_wide; /* set by who wants red, green, blue as rows_widen gives them; see colour_can_widen */
     struct colour_comp comp[4];
     struct pixel_rgb8 rgb8;
     struct pixel_rgb rgb;
@@ -57,6 +59,9 @@ int colour_depth(const struct pixfmt *f, int comp);
 /* Components `which` of spec->to, from pictures shaped like `shape`, for columns x .. x + n - 1. */
 void colour_init(struct colour *c, const struct colour_spec *spec, const struct source *shape,
                  const int *which, int n_which, int x, int n, struct arena *arena);
+
+/* Can red, green and blue be made wide at no cost? */
+bool colour_can_widen(const struct colour *c, const struct source *shape);
 
 /* Forget the picture before. */
 void colour_begin(struct colour *c);

@@ -85,6 +85,22 @@ FAST void rows_rgb8(const struct pixel_rgb8 *k, const uint8_t *restrict y,
         pixel_to_rgb8(&f, pixel_word(y[i], 8), u[i], v[i], r + i, g + i, b + i);
 }
 
+FAST void rows_rgb8_wide(const struct pixel_rgb8 *k, const uint8_t *restrict y,
+                         const int16_t *restrict u, const int16_t *restrict v, int n,
+                         int16_t *restrict r, int16_t *restrict g, int16_t *restrict b)
+{
+    const struct pixel_rgb8 f = *k;
+
+    for (int i = 0; i < n; i++) {
+        uint8_t red, green, blue;
+
+        pixel_to_rgb8(&f, pixel_word(y[i], 8), u[i], v[i], &red, &green, &blue);
+        r[i] = pixel_word(red, 8);
+        g[i] = pixel_word(green, 8);
+        b[i] = pixel_word(blue, 8);
+    }
+}
+
 FAST void rows_rgb8_words(const struct pixel_rgb8 *k, const uint16_t *restrict y, int up,
                           const int16_t *restrict u, const int16_t *restrict v, int n,
                           uint8_t *restrict r, uint8_t *restrict g, uint8_t *restrict b)
@@ -202,24 +218,30 @@ FAST void rows_down_one(const uint8_t *restrict row, int n, int16_t *restrict ou
         out[i] = (int16_t)(pixel_word(row[i], 8) >> 1);
 }
 
-static inline uint8_t clip_byte(int32_t x)
+/* `n_taps` is a constant where this is called, so that the inner loop becomes straight code. */
+static inline void across(const int16_t *restrict in, const int32_t *restrict first,
+                          const int16_t *restrict w, int n_taps, int n, uint8_t *restrict out)
 {
-    return (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
-}
-
-FAST void rows_across(const int16_t *restrict in, const int32_t *restrict first,
-                      const int16_t *restrict w, int n_taps, int n, uint8_t *restrict out)
-{
-    int sixteens = n_taps / 16;
-
     for (int i = 0; i < n; i++, w += n_taps) {
         const int16_t *at = in + first[i];
-        int32_t sum = 0;
+        int32_t sum = (1 << 20) + (128 << 21);
 
-        for (int k = 0; k < 16 * sixteens; k++)
+        for (int k = 0; k < n_taps; k++)
             sum += at[k] * w[k];
-        out[i] = clip_byte(((sum + (1 << 20)) >> 21) + 128);
+        sum = sum < 0 ? 0 : sum >> 21;
+        out[i] = (uint8_t)(sum > 255 ? 255 : sum);
     }
+}
+
+FAST void rows_across(const int16_t *in, const int32_t *first, const int16_t *w, int n_taps, int n,
+                      uint8_t *out)
+{
+    if (n_taps == 16)
+        across(in, first, w, 16, n, out);
+    else if (n_taps == 32)
+        across(in, first, w, 32, n, out);
+    else
+        across(in, first, w, n_taps / 16 * 16, n, out);
 }
 
 FAST void rows_across_none(const int16_t *restrict in, int n, uint8_t *restrict out)

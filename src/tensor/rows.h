@@ -28,6 +28,9 @@ void rows_chroma_across(const int16_t *c, const struct pixel_taps *taps, int fir
 
 void rows_rgb8(const struct pixel_rgb8 *k, const uint8_t *y, const int16_t *u, const int16_t *v,
                int n, uint8_t *r, uint8_t *g, uint8_t *b);
+/* The same with results as rows_widen gives them. */
+void rows_rgb8_wide(const struct pixel_rgb8 *k, const uint8_t *y, const int16_t *u,
+                    const int16_t *v, int n, int16_t *r, int16_t *g, int16_t *b);
 void rows_rgb8_words(const struct pixel_rgb8 *k, const uint16_t *y, int up, const int16_t *u,
                      const int16_t *v, int n, uint8_t *r, uint8_t *g, uint8_t *b);
 
