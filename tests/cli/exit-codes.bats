@@ -132,3 +132,10 @@ fails() {
     [[ "$output" == *"binary data is not written to a terminal"* ]]
     run -0 script -qec "'$SWT' window clip.swt --last 1 --format ndjson" /dev/null
 }
+
+@test "exit: a signal before an input is open ends record in a moment, with one line and no recording" {
+    mkfifo silent
+    run -1 --separate-stderr timeout --preserve-status -s INT 0.5 "$SWT" record silent -o r.swt --timeout 60s
+    [ "$stderr" = "swt record: interrupted before an input was open" ]
+    [ ! -e r.swt ]
+}
