@@ -99,6 +99,8 @@ static inline struct pixel_taps pixel_chroma_taps(int n_src, int n_dst, int i)
 
     for (int k = 0; k < 4; k++)
         w[k] = pixel_cubic(at - (taps.first + k), -0.6);
+    if (i == 2 && taps.first == -1)
+        w[0] = 0; /* swscale loses this one tap before the first sample; the others make up for it */
     pixel_weights(w, 4, 32768, fixed);
     for (int k = 0; k < 4; k++)
         taps.w[k] = (int16_t)(fixed[k] > 32767 ? 32767 : fixed[k]);
@@ -162,8 +164,8 @@ struct pixel_rgb8 {
 };
 
 struct pixel_rgb {
-    int64_t y, v_r, u_g, v_g, u_b, bias;
-    int32_t max;
+    int32_t y, v_r, u_g, v_g, u_b, max;
+    int64_t bias;
 };
 
 /* Factors as real numbers: r = y + v_r * v and so on. */
@@ -219,23 +221,23 @@ static inline void pixel_to_rgb8(const struct pixel_rgb8 *k, int16_t luma, int16
     *b = pixel_clip8((int16_t)(y + pixel_high(u, k->u_b)));
 }
 
-/* The same for results of more than 8 bits: luma left-aligned in 16 bits, chroma around 0 with 12 bits
- * more; sums have 32 fractional bits. */
+/* The same for results of more than 8 bits: luma left-aligned in 16 bits and chroma around 0, both with 12
+ * fractional bits; factors have 20, so that a product is one of 32-bit words. */
 static inline struct pixel_rgb pixel_rgb_init(struct pixel_matrix m, bool is_full, int depth,
                                               int rgb_depth)
 {
     struct pixel_factors f = pixel_factors_of(m);
-    double unit = (double)(1 << depth) / 65536, max = pixel_max(rgb_depth), one = 4294967296.0;
+    double unit = (double)(1 << depth) / 65536, max = pixel_max(rgb_depth), one = 1048576;
     double y = max * unit / pixel_luma_span(is_full, depth) * one;
-    double c = max * unit / pixel_chroma_span(is_full, depth) * one / 4096;
+    double c = max * unit / pixel_chroma_span(is_full, depth) * one;
 
-    return (struct pixel_rgb){.y = llrint(y),
-                              .v_r = llrint(f.v_r * c),
-                              .u_g = llrint(f.u_g * c),
-                              .v_g = llrint(f.v_g * c),
-                              .u_b = llrint(f.u_b * c),
-                              .bias = llrint(one / 2 - pixel_luma_zero(is_full, 16) * y),
-                              .max = (int32_t)max};
+    return (struct pixel_rgb){.y = (int32_t)lrint(y),
+                              .v_r = (int32_t)lrint(f.v_r * c),
+                              .u_g = (int32_t)lrint(f.u_g * c),
+                              .v_g = (int32_t)lrint(f.v_g * c),
+                              .u_b = (int32_t)lrint(f.u_b * c),
+                              .max = (int32_t)max,
+                              .bias = llrint((one / 2 - pixel_luma_zero(is_full, 16) * y) * 4096)};
 }
 
 static inline uint16_t pixel_clip(int64_t x, int32_t max)
@@ -243,14 +245,17 @@ static inline uint16_t pixel_clip(int64_t x, int32_t max)
     return (uint16_t)(x < 0 ? 0 : x > max ? max : x);
 }
 
-static inline void pixel_to_rgb(const struct pixel_rgb *k, uint16_t luma, int64_t u, int64_t v,
+static inline void pixel_to_rgb(const struct pixel_rgb *k, int32_t luma, int32_t u, int32_t v,
                                 uint16_t *r, uint16_t *g, uint16_t *b)
 {
-    int64_t y = luma * k->y + k->bias;
+    int64_t y = (int64_t)luma * k->y + k->bias;
+    int32_t red = (int32_t)((y + (int64_t)v * k->v_r) >> 32);
+    int32_t green = (int32_t)((y + (int64_t)u * k->u_g + (int64_t)v * k->v_g) >> 32);
+    int32_t blue = (int32_t)((y + (int64_t)u * k->u_b) >> 32);
 
-    *r = pixel_clip((y + v * k->v_r) >> 32, k->max);
-    *g = pixel_clip((y + u * k->u_g + v * k->v_g) >> 32, k->max);
-    *b = pixel_clip((y + u * k->u_b) >> 32, k->max);
+    *r = pixel_clip(red, k->max);
+    *g = pixel_clip(green, k->max);
+    *b = pixel_clip(blue, k->max);
 }
 
 /* ---- the rest: sums of components with 32 fractional bits ---------------------------------------- */

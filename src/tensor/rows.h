@@ -38,6 +38,8 @@ void rows_rgb8_words(const struct pixel_rgb8 *k, const uint16_t *y, int up, cons
 
 void rows_deep_down(const uint16_t *const row[4], const int16_t w[4], int up, int n, int32_t *out);
 void rows_deep_plain(const uint16_t *row, int up, int n, int32_t *out);
+void rows_deep_double(const int32_t *c, const int16_t w_even[4], const int16_t w_odd[4], int n,
+                      int32_t *out);
 void rows_deep_across(const int32_t *c, const struct pixel_taps *taps, int first, int n,
                       int32_t *out);
 void rows_deep_rgb(const struct pixel_rgb *k, const uint16_t *y, int up, const int32_t *u,

@@ -29,7 +29,7 @@ static void init_across(struct colour_stretch *t, int n_chroma, int n_luma, int 
     t->first = x;
     t->end = x + n;
     t->is_across = n_chroma != n_luma;
-    t->is_double = !t->is_deep && 2 * n_chroma == n_luma;
+    t->is_double = 2 * n_chroma == n_luma;
     if (t->is_double) {
         t->n_pairs = (x + n + 1) / 2 - x / 2;
         t->first = x / 2 - 2;
@@ -137,15 +137,15 @@ static const void *stretch_comp(struct colour_stretch *t, const struct source_co
     if (!t->is_across)
         return t->column[p];
     repeat_edges(t, a, b, t->column[p]);
-    if (t->is_deep) {
+    if (t->is_deep && t->is_double)
+        rows_deep_double(t->column[p], t->across[0].w, t->across[1].w, t->n_pairs, t->line[p]);
+    else if (t->is_deep)
         rows_deep_across(t->column[p], t->across, t->first, n, t->line[p]);
-    } else if (t->is_double) {
+    else if (t->is_double)
         rows_chroma_double(t->column[p], t->across[0].w, t->across[1].w, t->n_pairs, t->line[p]);
-        return (int16_t *)t->line[p] + x % 2;
-    } else {
+    else
         rows_chroma_across(t->column[p], t->across, t->first, n, t->line[p]);
-    }
-    return t->line[p];
+    return (uint8_t *)t->line[p] + (t->is_double ? (size_t)(x % 2) * bytes : 0);
 }
 
 void stretch_row(struct colour_stretch *t, const struct source *s, int y, int x, int n,
