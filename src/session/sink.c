@@ -59,10 +59,10 @@ int sink_format(struct sink *s, const struct params *params, struct swt_diag *re
     return rc;
 }
 
-static int64_t item_end(const struct sink *s, const struct store_item *item)
+static int64_t item_end(const struct sink *s, const struct store_item *item, uint64_t n)
 {
     int64_t ns = item->duration ? size_ticks_ns(item->duration, s->params.time_base)
-                                : size_frames_ns(1, s->params.rate);
+                                : size_frames_ns((int64_t)n, s->params.rate);
     return item->time_ns + ns;
 }
 
@@ -83,7 +83,7 @@ static void count(struct sink *s, const struct store_item *item, uint64_t in, ui
     if (stored && item->flags & SEG_FLAG_GAP)
         s->stats.gaps++;
     if (stored && is_shown) {
-        int64_t end = item_end(s, item);
+        int64_t end = item_end(s, item, stored);
         s->first_ns = s->first_ns == INT64_MIN || item->time_ns < s->first_ns ? item->time_ns
                                                                               : s->first_ns;
         s->end_ns = end > s->end_ns ? end : s->end_ns;
