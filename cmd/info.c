@@ -68,10 +68,12 @@ static void print_format(const struct swt_stream_info *s)
 static void print_extent(const struct swt_stream_info *s)
 {
     char seconds[32], size[32];
+    bool is_known = s->first_ns != INT64_MIN && s->end_ns != INT64_MIN; /* else damaged */
     printf(", %" PRId64 " frames", s->frames);
     if (s->frames > 0)
         printf(" %" PRId64 "..%" PRId64 ", %s", s->first_frame, s->first_frame + s->frames - 1,
-               cli_seconds(s->end_ns - s->first_ns, seconds, sizeof seconds));
+               is_known ? cli_seconds(s->end_ns - s->first_ns, seconds, sizeof seconds)
+                        : "length unknown");
     printf(", %s in %" PRIu64 " segment%s", cli_bytes(s->bytes, size, sizeof size), s->segments,
            s->segments == 1 ? "" : "s");
 }

@@ -292,8 +292,8 @@ struct swt_stream_info {
     int64_t packets;    /* entries kept (packet streams), else 0 */
     int64_t first_ns, last_ns,
         end_ns; /* time of the first and last frame; last plus its duration */
-    int64_t first_wall_ns, last_wall_ns;
-    uint64_t bytes; /* payload bytes kept */
+    int64_t first_wall_ns, last_wall_ns; /* all five: INT64_MIN where that is not known */
+    uint64_t bytes;                      /* payload bytes kept */
     uint64_t segments, runs, sessions;
     uint64_t gaps, discontinuities, dropped,
         damaged;        /* of the whole stream, pruned parts included */

@@ -94,13 +94,15 @@ int recording_reader(struct swt_recording *r, size_t i, struct store_reader **re
 
 /* ---- default stream ------------------------------------------------------------------------------ */
 
-/* Format of the newest frame; of the stream as such when it has none. */
+/* Format of the newest frame; of the newest segment when there is none, or its entry is damaged. */
 static int newest_params(struct store_reader *reader, const struct store_reader_state *state,
                          const struct params **ret_params, struct swt_diag *reterr)
 {
     uint64_t frame = state->end_frame > state->first_frame ? state->end_frame - 1
                                                            : state->end_frame;
-    return store_reader_params(reader, frame, ret_params, reterr);
+    int rc = store_reader_params(reader, frame, ret_params, reterr);
+    return rc == SWT_E_CORRUPT ? store_reader_params(reader, state->end_frame, ret_params, reterr)
+                               : rc;
 }
 
 static int media_of(struct swt_recording *r, size_t i, const char **ret_media, bool *ret_is_packets)
@@ -186,6 +188,16 @@ static void copy_params(const struct params *p, enum seg_kind kind, struct swt_s
     info->channels = p->channels;
 }
 
+/* INT64_MIN where the frame's entry is damaged: the rest can still be said. */
+static int wall_of(struct store_reader *reader, uint64_t frame, int64_t *ret_ns,
+                   struct swt_diag *reterr)
+{
+    struct store_frame f;
+    int rc = store_reader_frame(reader, frame, &f, reterr);
+    *ret_ns = rc < 0 ? INT64_MIN : f.wall_ns;
+    return rc == SWT_E_CORRUPT ? 0 : rc;
+}
+
 static int copy_frames(struct store_reader *reader, const struct store_reader_state *s,
                        struct swt_stream_info *info, struct swt_diag *reterr)
 {
@@ -199,16 +211,10 @@ static int copy_frames(struct store_reader *reader, const struct store_reader_st
     info->writer_pid = s->writer_pid;
     info->kind = s->kind == SEG_KIND_TENSOR ? SWT_KIND_TENSOR : SWT_KIND_PACKETS;
     info->first_wall_ns = info->last_wall_ns = INT64_MIN;
-    struct store_frame f;
     if (info->frames == 0)
         return 0;
-    int rc = store_reader_frame(reader, s->first_frame, &f, reterr);
-    if (rc < 0)
-        return rc;
-    info->first_wall_ns = f.wall_ns;
-    rc = store_reader_frame(reader, s->end_frame - 1, &f, reterr);
-    info->last_wall_ns = rc < 0 ? INT64_MIN : f.wall_ns;
-    return rc;
+    int rc = wall_of(reader, s->first_frame, &info->first_wall_ns, reterr);
+    return rc < 0 ? rc : wall_of(reader, s->end_frame - 1, &info->last_wall_ns, reterr);
 }
 
 int swt_recording_stream(struct swt_recording *recording, size_t i,
@@ -247,9 +253,9 @@ int swt_recording_stream(struct swt_recording *recording, size_t i,
     info.discontinuities = t.disconts;
     info.dropped = t.dropped;
     info.damaged = t.damaged;
-    info.first_ns = t.first_ns;
-    info.last_ns = t.last_ns;
-    info.end_ns = t.end_ns;
+    info.first_ns = t.times.first_ns;
+    info.last_ns = t.times.last_ns;
+    info.end_ns = t.times.end_ns;
     info.is_default = recording_find(recording, NULL, &def, NULL) >= 0 && def == i;
     *ret_info = info;
     return 0;

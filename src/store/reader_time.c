@@ -332,36 +332,62 @@ static int end_of(struct store_reader *r, const struct store_frame *f, struct rs
     return 0;
 }
 
-/* Times of the first and the last frame that is kept; unknown where its entry is damaged. */
-static int sum_times(struct store_reader *r, struct store_totals *t, struct swt_diag *reterr)
+/* Of a stream that has frames. Unknown, with SWT_E_CORRUPT, where the entry is damaged. */
+static int first_time(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
 {
     struct store_frame f;
     size_t i = 0;
-    if (r->end_frame == r->first_frame)
-        return 0;
     int rc = reader_frame_once(r, r->first_frame, &f, &i, reterr);
-    if (rc == 0)
-        t->first_ns = f.time_ns;
+    t->first_ns = rc == 0 ? f.time_ns : INT64_MIN;
+    return rc;
+}
+
+static int last_times(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
+{
+    struct store_frame f;
+    size_t i = 0;
+    t->last_ns = t->end_ns = INT64_MIN;
+    int rc = reader_frame_once(r, r->end_frame - 1, &f, &i, reterr);
+    if (rc < 0)
+        return rc;
+    t->last_ns = f.time_ns;
+    return end_of(r, &f, r->segs[i], &t->end_ns, reterr);
+}
+
+/* Fills `ret` as far as the times are known, also on SWT_E_CORRUPT: the last entry is damaged. */
+static int times_once(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
+{
+    int rc = first_time(r, ret, reterr);
     if (rc == 0 || rc == SWT_E_CORRUPT)
-        rc = reader_frame_once(r, r->end_frame - 1, &f, &i, reterr);
-    if (rc == 0) {
-        t->last_ns = f.time_ns;
-        rc = end_of(r, &f, r->segs[i], &t->end_ns, reterr);
+        rc = last_times(r, ret, reterr);
+    return rc;
+}
+
+int store_reader_times(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
+{
+    for (int tries = 0;; tries++) {
+        struct store_times t = {0};
+        int rc = r->end_frame > r->first_frame ? times_once(r, &t, reterr) : 0;
+        if (rc == 0)
+            *ret = t;
+        if (!reader_again(r, &rc, tries, reterr))
+            return rc;
     }
-    return rc == SWT_E_CORRUPT ? 0 : rc;
 }
 
 static int totals_once(struct store_reader *r, struct store_totals *ret, struct swt_diag *reterr)
 {
-    struct store_totals t = {.first_ns = INT64_MIN, .last_ns = INT64_MIN, .end_ns = INT64_MIN};
+    struct store_totals t = {.times = {INT64_MIN, INT64_MIN, INT64_MIN}};
     struct rseg *seg = NULL;
     if (r->n > 0) {
         int rc = rseg_get(r, r->n - 1, &seg, reterr);
         if (rc == 0)
             rc = sum_newest(r, seg, reterr);
-        if (rc >= 0)
-            rc = sum_times(r, &t, reterr);
         if (rc < 0)
+            return rc;
+        if (r->end_frame > r->first_frame)
+            rc = times_once(r, &t.times, reterr);
+        if (rc < 0 && rc != SWT_E_CORRUPT)
             return rc;
         t.runs = seg->super.run_no + 1;
         t.sessions = seg->super.session_no + 1;

@@ -131,9 +131,14 @@ struct store_reader_state {
     int64_t writer_pid;
 };
 
+/* Of the kept part: times of its first and its last frame, end of the last. */
+struct store_times {
+    int64_t first_ns, last_ns, end_ns;
+};
+
 struct store_totals {
     uint64_t runs, sessions, gaps, disconts, dropped, damaged;
-    int64_t first_ns, last_ns, end_ns; /* kept part: first and last frame, end of the last */
+    struct store_times times; /* INT64_MIN: unknown, the stream is empty or that entry is damaged */
 };
 
 int store_reader_open(struct store_dir *dir, const char *name, struct store_reader **ret_reader,
@@ -146,6 +151,10 @@ int store_reader_refresh(struct store_reader *r, struct store_reader_state *ret,
 /* Wait until more than `frames` frames are visible, the writer ends, or `timeout_ns` passes. 1 more, 0 not. */
 int store_reader_wait(struct store_reader *r, uint64_t frames, int64_t timeout_ns,
                       struct swt_diag *reterr);
+/* All 0 for an empty stream; first_ns is INT64_MIN where the first entry is damaged.
+ * errors: SWT_E_CORRUPT the last one is */
+int store_reader_times(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr);
+/* Sums over the stream; reads the whole index of the newest segment. */
 int store_reader_totals(struct store_reader *r, struct store_totals *ret, struct swt_diag *reterr);
 
 /* One frame as the index knows it. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -15,8 +16,8 @@
 /* What the selection is resolved against. */
 struct view {
     struct store_reader *reader;
-    int64_t first, end; /* frames kept */
-    struct store_totals t;
+    int64_t first, end;   /* frames kept */
+    struct store_times t; /* only where the selection speaks of time */
     struct swt_ratio rate;
     bool is_sound;
 };
@@ -68,12 +69,17 @@ const struct plan_piece *plan_at(const struct plan *plan, int64_t i, int64_t *re
 
 static int missing(const struct view *v, struct swt_diag *reterr)
 {
+    struct store_times t;
+    char span[64] = "";
     if (v->first == v->end)
         return err_set(reterr, SWT_E_NO_WINDOW, "the stream has no frames yet");
+    if (store_reader_times(v->reader, &t, NULL) >= 0 && t.first_ns != INT64_MIN)
+        (void)snprintf(span, sizeof span, ", from %.9gs to %.9gs", (double)t.first_ns / 1e9,
+                       (double)t.end_ns / 1e9);
     return err_set(reterr, SWT_E_NO_WINDOW,
                    "the window asked for is not there: frames %" PRId64 " to %" PRId64
-                   " are kept, from %.9gs to %.9gs (--edge trim gives what there is)",
-                   v->first, v->end - 1, (double)v->t.first_ns / 1e9, (double)v->t.end_ns / 1e9);
+                   " are kept%s (--edge trim gives what there is)",
+                   v->first, v->end - 1, span);
 }
 
 static int find_time(const struct view *v, int64_t ns, int64_t *ret_frame, struct swt_diag *reterr)
@@ -421,6 +427,23 @@ static int resolve(const struct view *v, const struct swt_window_spec *spec, str
     return err_set(reterr, SWT_E_USAGE, "no frames were selected");
 }
 
+static bool uses_time(const struct swt_window_spec *spec)
+{
+    switch (spec->select) {
+    case SWT_SELECT_LAST:
+        return spec->length.kind == SWT_LENGTH_TIME;
+    case SWT_SELECT_RANGE:
+        return spec->length.kind == SWT_LENGTH_TIME || is_time(spec->from.kind) ||
+               is_time(spec->to.kind);
+    case SWT_SELECT_AT:
+        return is_time(spec->from.kind);
+    case SWT_SELECT_FRAMES:
+    case SWT_SELECT_NONE:
+        break;
+    }
+    return false;
+}
+
 int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
                  struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr)
 {
@@ -429,14 +452,12 @@ int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec
     *plan = (struct plan){
         .pieces = plan->pieces, .cap = plan->cap, .stride = spec->stride > 0 ? spec->stride : 1};
     int rc = store_reader_refresh(reader, &state, reterr);
-    if (rc >= 0)
-        rc = store_reader_totals(reader, &v.t, reterr);
+    if (rc >= 0 && uses_time(spec))
+        rc = store_reader_times(reader, &v.t, reterr);
     if (rc < 0)
         return rc;
     v.first = (int64_t)state.first_frame;
     v.end = (int64_t)state.end_frame;
-    if (v.first == v.end)
-        v.t.first_ns = v.t.last_ns = v.t.end_ns = 0;
     rc = resolve(&v, spec, plan, reterr);
     return rc >= 0 && spec->no_gaps ? check_gaps(&v, plan, reterr) : rc;
 }

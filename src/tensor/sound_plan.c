@@ -46,7 +46,7 @@ static int64_t ns_of(int64_t samples, const struct params *p)
 }
 
 static int range(const struct swt_window_spec *spec, const struct params *p,
-                 const struct store_totals *t, struct stretch *s, struct swt_diag *reterr)
+                 const struct store_times *t, struct stretch *s, struct swt_diag *reterr)
 {
     int rc = edge_ns(spec->from, t->end_ns, &s->from_ns, reterr);
     if (rc < 0)
@@ -68,7 +68,7 @@ static int range(const struct swt_window_spec *spec, const struct params *p,
 
 /* Samples by number are counted from the first of the stream, so that decoding begins there. */
 static int numbered(const struct swt_window_spec *spec, const struct params *p,
-                    const struct store_totals *t, struct stretch *s, struct swt_diag *reterr)
+                    const struct store_times *t, struct stretch *s, struct swt_diag *reterr)
 {
     int64_t a = spec->from.kind == SWT_POS_FRAME ? spec->from.value : 0, b = 0;
     bool is_number = spec->from.kind == SWT_POS_FRAME || spec->from.kind == SWT_POS_START;
@@ -96,7 +96,7 @@ static bool has_number(const struct swt_window_spec *spec)
 }
 
 static int choose(const struct swt_window_spec *spec, const struct params *p,
-                  const struct store_totals *t, struct stretch *s, struct swt_diag *reterr)
+                  const struct store_times *t, struct stretch *s, struct swt_diag *reterr)
 {
     if (p->rate.num <= 0 || spec->stride > 1)
         return not_by_time(reterr);
@@ -165,10 +165,10 @@ int sound_plan(struct store_reader *reader, const struct swt_window_spec *spec,
                const struct params *params, const struct log_to *log, struct sound *ret_sound,
                struct plan *plan, struct swt_diag *reterr)
 {
-    struct store_totals t;
+    struct store_times t;
     struct stretch w = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .skip = -1};
     AUTO(sound_done) struct sound s = {0};
-    int rc = store_reader_totals(reader, &t, reterr);
+    int rc = store_reader_times(reader, &t, reterr);
     if (rc >= 0)
         rc = choose(spec, params, &t, &w, reterr);
     if (rc >= 0)

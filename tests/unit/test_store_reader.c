@@ -248,8 +248,8 @@ TEST(recover__serves_the_unbroken_prefix)
     CHECK_INT(wrong_frame(r, &m, 0, 25), UINT64_MAX);
     struct store_totals t;
     CHECK_INT(store_reader_totals(r, &t, NULL), 0);
-    CHECK_INT(t.last_ns, 24 * FRAME_NS);
-    CHECK_INT(t.end_ns, 25 * FRAME_NS);
+    CHECK_INT(t.times.last_ns, 24 * FRAME_NS);
+    CHECK_INT(t.times.end_ns, 25 * FRAME_NS);
 }
 
 TEST(recover__a_promised_frame_that_is_damaged_is_an_error_not_an_end)
@@ -480,7 +480,7 @@ TEST(open__stream_without_segments_is_empty)
     CHECK(r);
     CHECK_INT(s.end_frame, 0);
     CHECK_INT(store_reader_totals(r, &t, NULL), 0);
-    CHECK_INT(t.last_ns, INT64_MIN);
+    CHECK_INT(t.times.last_ns, INT64_MIN);
     CHECK_INT(store_reader_find_time(r, 0, &at, NULL), 0);
     CHECK_INT(at, 0);
     CHECK_INT(store_reader_wait(r, 0, 1000000000, NULL), 0);

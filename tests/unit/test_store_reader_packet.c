@@ -386,9 +386,9 @@ TEST(pruned__numbers_stay_and_the_first_frame_is_a_key)
     CHECK_INT(store_reader_frame(r, cut + 1, &f, NULL), SWT_E_NO_WINDOW);
     struct store_totals t;
     CHECK_INT(store_reader_totals(r, &t, NULL), 0);
-    CHECK_INT(t.first_ns, (int64_t)(cut + 2) * STEP_NS);
-    CHECK_INT(t.last_ns, 479 * STEP_NS);
-    CHECK_INT(t.end_ns, 479 * STEP_NS + 1000);
+    CHECK_INT(t.times.first_ns, (int64_t)(cut + 2) * STEP_NS);
+    CHECK_INT(t.times.last_ns, 479 * STEP_NS);
+    CHECK_INT(t.times.end_ns, 479 * STEP_NS + 1000);
 }
 
 TEST(time__and_gaps_against_a_linear_search)

@@ -18,6 +18,54 @@ static struct store_reader *open_reader(struct maker *m)
     return r;
 }
 
+/* Ten frames of a second each, with one entry damaged. */
+static void ten_with_damage(struct maker *m, uint64_t entry)
+{
+    maker_open(m, SEG_KIND_TENSOR);
+    maker_run(m, 100, (struct swt_ratio){1, 1});
+    maker_segment(m, 1 << 16);
+    for (int i = 0; i < 10; i++)
+        maker_frames(m, 1, (i + 5) * SECOND, 0, 0);
+    uint64_t off = m->super.index_off + entry * SEG_ENTRY_BYTES + 16;
+    maker_end(m, true);
+    maker_flip(m, 0, off);
+}
+
+TEST(time__damaged_first_entry_leaves_only_its_own_time_unknown)
+{
+    AUTO(maker_close) struct maker m;
+    struct store_times t;
+    struct store_totals sums;
+    ten_with_damage(&m, 0);
+    AUTO(store_reader_close) struct store_reader *r = open_reader(&m);
+    CHECK(r);
+    CHECK_INT(store_reader_times(r, &t, NULL), 0);
+    CHECK_INT(t.first_ns, INT64_MIN);
+    CHECK_INT(t.last_ns, 14 * SECOND);
+    CHECK_INT(t.end_ns, 15 * SECOND);
+    CHECK_INT(store_reader_totals(r, &sums, NULL), 0);
+    CHECK_INT(sums.times.first_ns, INT64_MIN);
+    CHECK_INT(sums.times.end_ns, 15 * SECOND);
+}
+
+TEST(time__damaged_last_entry_is_an_error_and_totals_go_on)
+{
+    AUTO(maker_close) struct maker m;
+    struct swt_diag d = {0};
+    struct store_times t;
+    struct store_totals sums;
+    ten_with_damage(&m, 9);
+    AUTO(store_reader_close) struct store_reader *r = open_reader(&m);
+    CHECK(r);
+    CHECK_INT(store_reader_times(r, &t, &d), SWT_E_CORRUPT);
+    CHECK_INT(d.frame, 9);
+    CHECK_INT(store_reader_totals(r, &sums, NULL), 0);
+    CHECK_INT(sums.times.first_ns, 5 * SECOND);
+    CHECK_INT(sums.times.last_ns, INT64_MIN);
+    CHECK_INT(sums.times.end_ns, INT64_MIN);
+    CHECK_INT(sums.runs, 1);
+}
+
 static uint64_t first_at_or_after(const int64_t *times, uint64_t n, int64_t ns)
 {
     uint64_t k = 0;
@@ -71,9 +119,9 @@ TEST(time__sound_in_groups)
     }
     struct store_totals t;
     CHECK_INT(store_reader_totals(r, &t, NULL), 0);
-    CHECK_INT(t.first_ns, times[0]);
-    CHECK_INT(t.last_ns, times[m.frames - 1]);
-    CHECK_INT(t.end_ns, begin);
+    CHECK_INT(t.times.first_ns, times[0]);
+    CHECK_INT(t.times.last_ns, times[m.frames - 1]);
+    CHECK_INT(t.times.end_ns, begin);
     CHECK_INT(t.gaps, m.past_gaps);
     uint64_t gaps = 0, at = 0;
     while (store_reader_find_gap(r, at, m.frames - 1, &at, NULL) == 1) {
@@ -249,4 +297,6 @@ TEST(wall__no_anchors_no_wall_time)
 
 T_MAIN(RUN(time__sound_in_groups) RUN(time__without_a_rate_is_interpolated_by_the_duration)
            RUN(wall__clock_that_never_steps) RUN(wall__instant_that_occurred_twice_is_its_last_pass)
-               RUN(wall__two_boots) RUN(wall__no_anchors_no_wall_time))
+               RUN(wall__two_boots) RUN(wall__no_anchors_no_wall_time)
+                   RUN(time__damaged_first_entry_leaves_only_its_own_time_unknown)
+                       RUN(time__damaged_last_entry_is_an_error_and_totals_go_on))
