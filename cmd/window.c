@@ -6,7 +6,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,70 +269,11 @@ static int choose_format(const struct window_args *a, enum swt_file_format *ret_
     return 0;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd); /* what matters was reported by the write */
-    *fd = -1;
-}
-
-/* A device or a pipe under the name is written into; renaming something over it would destroy it.
- */
-static int write_special(struct swt_window *window, enum swt_file_format format, const char *path,
-                         struct swt_diag *diag)
-{
-    AUTO(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-        snprintf(diag->text, sizeof diag->text, "%s: cannot be opened: %s", path, strerror(errno));
-        return -errno;
-    }
-    int rc = swt_window_write(window, format, fd, diag);
-    if (rc < 0 && !diag->path[0])
-        snprintf(diag->path, sizeof diag->path, "%s", path);
-    if (rc == -EPIPE)
-        snprintf(diag->text, sizeof diag->text, "%s: its reader went away", path);
-    return rc == -EPIPE ? -EIO : rc;
-}
-
-/* The file itself, if `path` is a link to one: renaming must replace the file, not the link. */
-static const char *resolved(const char *path, char **ret_owned)
-{
-    struct stat st;
-    *ret_owned = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    return *ret_owned ? *ret_owned : path;
-}
-
-static void free_text(char **text)
-{
-    free(*text);
-    *text = NULL;
-}
-
-/* A name under which a file can be put: nothing yet, or a regular file. */
-static bool is_file_name(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
-}
-
 static int give(struct swt_window *window, enum swt_file_format format, const char *path,
                 struct swt_diag *diag)
 {
-    AUTO(free_text) char *owned = NULL;
-    if (to_stdout(path))
-        return swt_window_write(window, format, STDOUT_FILENO, diag);
-    if (!is_file_name(path))
-        return write_special(window, format, path, diag);
-    return swt_window_save(window, format, resolved(path, &owned), diag);
-}
-
-static int give_times(struct swt_window *window, const char *path, struct swt_diag *diag)
-{
-    AUTO(free_text) char *owned = NULL;
-    if (is_file_name(path))
-        return swt_window_save_times(window, resolved(path, &owned), diag);
-    snprintf(diag->text, sizeof diag->text, "%s: not a regular file", path);
-    return SWT_E_USAGE;
+    return to_stdout(path) ? swt_window_write(window, format, STDOUT_FILENO, diag)
+                           : swt_window_save(window, format, path, diag);
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -364,7 +304,7 @@ static int take(const struct window_args *a, const struct swt_window_spec *spec,
     tell(a, window);
     rc = give(window, format, a->output, &diag);
     if (rc >= 0 && a->times)
-        rc = give_times(window, a->times, &diag);
+        rc = swt_window_save_times(window, a->times, &diag);
     return rc < 0 ? cli_fail("window", rc, &diag) : 0;
 }
 

@@ -312,14 +312,6 @@ int output_write(struct window *w, enum swt_file_format format, int fd, struct s
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-static void remove_file(char **path)
-{
-    if (*path && **path)
-        (void)unlink(*path);
-    free(*path);
-    *path = NULL;
-}
-
 /* A regular file is replaced whole; anything else that is there (a pipe, /dev/null) is written into. */
 static bool is_special(const char *path)
 {
@@ -333,34 +325,54 @@ static int write_special(struct window *w, enum swt_file_format format, const ch
     int fd AUTO(io_close) = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return err_errno(reterr, errno, path, "cannot open the output");
-    return output_write(w, format, fd, reterr);
+    int rc = output_write(w, format, fd, reterr);
+    if (rc == -EPIPE) /* not the caller's own stdout: a failure like any other */
+        return err_at(reterr, -EIO, path, -1, "cannot write the output: its reader went away");
+    return rc;
+}
+
+static void free_text(char **text)
+{
+    free(*text);
+    *text = NULL;
+}
+
+/* The file itself, if `path` is a link to one: renaming must replace the file, not the link. */
+static char *target_of(const char *path)
+{
+    struct stat st;
+    char *target = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    return target ? target : strdup(path);
+}
+
+static int write_temporary(struct window *w, enum swt_file_format format, const char *tmp,
+                           const char *path, struct swt_diag *reterr)
+{
+    int fd AUTO(io_close) = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return err_errno(reterr, errno, path, "cannot create the output");
+    int rc = output_write(w, format, fd, reterr);
+    if (rc >= 0) {
+        rc = close(fd) < 0 ? err_errno(reterr, errno, path, "cannot write the output") : 0;
+        fd = -1;
+    }
+    if (rc >= 0 && rename(tmp, path) < 0)
+        rc = err_errno(reterr, errno, path, "cannot name the output");
+    if (rc < 0)
+        (void)unlink(tmp); /* the first failure is what counts */
+    return rc;
 }
 
 int output_save(struct window *w, enum swt_file_format format, const char *path,
                 struct swt_diag *reterr)
 {
+    AUTO(free_text) char *target = target_of(path);
+    AUTO(free_text) char *tmp = NULL;
     if (is_special(path))
         return write_special(w, format, path, reterr);
-    AUTO(remove_file) char *tmp = NULL;
-    if (asprintf(&tmp, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+    if (!target || asprintf(&tmp, "%s.%ld.tmp", target, (long)getpid()) < 0) {
         tmp = NULL;
         return err_set(reterr, -ENOMEM, "out of memory");
     }
-    int fd AUTO(io_close) = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        int errnum = errno;
-        *tmp = '\0';
-        return err_errno(reterr, errnum, path, "cannot create the output");
-    }
-    int rc = output_write(w, format, fd, reterr);
-    if (rc < 0)
-        return rc;
-    if (close(fd) < 0)
-        rc = err_errno(reterr, errno, path, "cannot write the output");
-    fd = -1;
-    if (rc >= 0 && rename(tmp, path) < 0)
-        rc = err_errno(reterr, errno, path, "cannot name the output");
-    if (rc >= 0)
-        *tmp = '\0';
-    return rc;
+    return write_temporary(w, format, tmp, target, reterr);
 }
