@@ -139,11 +139,13 @@ static int look_by_recovery(struct store_reader *r, struct swt_diag *reterr)
         return rc;
     }
     rseg_drop_from(r, n);
+    if (!r->segs[n - 1])
+        rc = rseg_take(r, n - 1, &f, reterr);
     r->end_entry = f.super.base_entry + x.entries;
     r->end_frame = f.super.base_frame + x.frames;
     r->durable_frames = f.super.base_frame + f.slot.frames;
     r->is_sealed = f.slot.is_sealed;
-    return 0;
+    return rc;
 }
 
 /* Nobody writes. */

@@ -138,6 +138,8 @@ void rseg_done(struct store_reader *r);
 /* Forget segments from number n of the list on: they do not belong to the stream. */
 void rseg_drop_from(struct store_reader *r, size_t n);
 
+/* Segment i of the list, which has not been opened, from its open file. */
+int rseg_take(struct store_reader *r, size_t i, struct segfile *f, struct swt_diag *reterr);
 /* Segment i of the list, opened before or now. */
 int rseg_get(struct store_reader *r, size_t i, struct rseg **ret_seg, struct swt_diag *reterr);
 /* Its descriptor, good until the next call of a rseg_ function. */

@@ -38,12 +38,6 @@ int rseg_corrupt(const struct store_reader *r, uint64_t base, int64_t offset, in
 
 /* ---- the list -------------------------------------------------------------------------------------- */
 
-static void fd_keep(struct store_reader *r, struct rseg *seg, int fd)
-{
-    seg->fd = fd;
-    r->open[r->n_open++] = seg; /* seg_open has made room */
-}
-
 static void fd_close(struct store_reader *r, struct rseg *seg)
 {
     for (size_t i = 0; i < r->n_open; i++) {
@@ -173,6 +167,15 @@ static void close_oldest_fd(struct store_reader *r)
     fd_close(r, oldest);
 }
 
+static void fd_keep(struct store_reader *r, struct rseg *seg, struct segfile *f)
+{
+    if (r->n_open == READER_FDS)
+        close_oldest_fd(r);
+    seg->fd = f->fd;
+    f->fd = -1; /* moved */
+    r->open[r->n_open++] = seg;
+}
+
 /* A missing file has been pruned, or the list is old. */
 static int open_failed(const struct store_reader *r, int rc, struct swt_diag *reterr)
 {
@@ -182,52 +185,51 @@ static int open_failed(const struct store_reader *r, int rc, struct swt_diag *re
     return rc;
 }
 
-static int seg_open(struct store_reader *r, uint64_t base, struct segfile *ret, struct stat *ret_st,
+static int seg_open(struct store_reader *r, uint64_t base, struct segfile *ret,
                     struct swt_diag *reterr)
 {
     AUTO(segfile_close) struct segfile f = {.fd = -1};
-    while (r->n_open == READER_FDS)
-        close_oldest_fd(r);
     int rc = segfile_open(r->seg_fd, base, r->meta.uuid, &f, reterr);
     if (rc < 0)
         return open_failed(r, rc, reterr);
     if (f.super.kind != r->meta.kind)
         return rseg_corrupt(r, base, 28, -1, reterr, "segment is of another kind than its stream");
-    if (fstat(f.fd, ret_st) < 0)
-        return err_errno(reterr, errno, r->path, "stat segment");
     *ret = f;
     f.fd = -1; /* moved */
     return 0;
 }
 
-int rseg_get(struct store_reader *r, size_t i, struct rseg **ret_seg, struct swt_diag *reterr)
+int rseg_take(struct store_reader *r, size_t i, struct segfile *f, struct swt_diag *reterr)
 {
-    if (r->segs[i]) {
-        *ret_seg = r->segs[i];
-        return 0;
-    }
-    struct segfile f;
-    struct stat st;
-    int rc = seg_open(r, r->bases[i], &f, &st, reterr);
-    if (rc < 0)
-        return rc;
     struct rseg *seg = calloc(1, sizeof *seg);
-    if (!seg) {
-        segfile_close(&f);
+    if (!seg)
         return err_errno(reterr, ENOMEM, r->path, "open segment");
-    }
-    *seg = (struct rseg){.base = f.base,
-                         .dev = st.st_dev,
-                         .ino = st.st_ino,
+    *seg = (struct rseg){.base = f->base,
+                         .dev = f->dev,
+                         .ino = f->ino,
                          .fd = -1,
                          .used = ++r->stamp,
-                         .file_bytes = f.file_bytes,
-                         .super = f.super,
-                         .slot = f.slot,
+                         .file_bytes = f->file_bytes,
+                         .super = f->super,
+                         .slot = f->slot,
                          .run_end = UINT64_MAX};
-    fd_keep(r, seg, f.fd);
-    r->segs[i] = *ret_seg = seg;
+    fd_keep(r, seg, f);
+    r->segs[i] = seg;
     return 0;
+}
+
+int rseg_get(struct store_reader *r, size_t i, struct rseg **ret_seg, struct swt_diag *reterr)
+{
+    AUTO(segfile_close) struct segfile f = {.fd = -1};
+    int rc = 0;
+    if (!r->segs[i]) {
+        rc = seg_open(r, r->bases[i], &f, reterr);
+        if (rc == 0)
+            rc = rseg_take(r, i, &f, reterr);
+    }
+    if (rc == 0)
+        *ret_seg = r->segs[i];
+    return rc;
 }
 
 int rseg_fd(struct store_reader *r, struct rseg *seg, struct swt_diag *reterr)
@@ -235,18 +237,15 @@ int rseg_fd(struct store_reader *r, struct rseg *seg, struct swt_diag *reterr)
     seg->used = ++r->stamp;
     if (seg->fd >= 0)
         return seg->fd;
-    struct segfile f;
-    struct stat st;
-    int rc = seg_open(r, seg->base, &f, &st, reterr);
+    AUTO(segfile_close) struct segfile f = {.fd = -1};
+    int rc = seg_open(r, seg->base, &f, reterr);
     if (rc < 0)
         return rc;
-    if (st.st_ino != seg->ino || st.st_dev != seg->dev || f.super.salt != seg->super.salt) {
-        segfile_close(&f);
+    if (f.ino != seg->ino || f.dev != seg->dev || f.super.salt != seg->super.salt)
         return -ESTALE;
-    }
-    fd_keep(r, seg, f.fd);
     seg->file_bytes = f.file_bytes;
     seg->slot = f.slot;
+    fd_keep(r, seg, &f);
     return seg->fd;
 }
 
@@ -460,7 +459,7 @@ static int find_real_end(struct store_reader *r, struct rseg *seg, struct swt_di
     if (fd < 0)
         return fd;
     struct segfile f = {.fd = fd, .base = seg->base, .super = seg->super, .slot = seg->slot};
-    int rc = segfile_recover(&f, UINT64_MAX, 0, &x, reterr);
+    int rc = segfile_reach(&f, 0, &x, reterr);
     if (rc == 0)
         seg->real_end = seg->super.base_frame + x.frames;
     return rc;

@@ -177,59 +177,68 @@ void segfile_slots(const uint8_t *head, const struct super *super, struct slot r
 
 /* The superblock must be of this stream and of this name. */
 static int judge_head(const uint8_t *head, const uint8_t stream_uuid[16], struct segfile *f,
-                      const char *path, struct swt_diag *reterr)
+                      struct swt_diag *reterr)
 {
     struct seg_super bytes;
     memcpy(&bytes, head, sizeof bytes);
     struct swt_diag why = {0};
     int r = super_decode(&bytes, &f->super, &why);
     if (r < 0)
-        return err_at(reterr, r, path, 0, "%s", why.text);
+        return err_at(reterr, r, NULL, 0, "%s", why.text);
     if (memcmp(f->super.stream_uuid, stream_uuid, 16) != 0)
-        return err_at(reterr, SWT_E_CORRUPT, path, 48, "segment belongs to another stream");
+        return err_at(reterr, SWT_E_CORRUPT, NULL, 48, "segment belongs to another stream");
     uint64_t base = f->super.kind == SEG_KIND_PACKETS ? f->super.base_entry : f->super.base_frame;
     if (base != f->base)
-        return err_at(reterr, SWT_E_CORRUPT, path, 144,
+        return err_at(reterr, SWT_E_CORRUPT, NULL, 144,
                       "segment of base %" PRIu64 " lies under another name", base);
     choose_slot(head, f);
     return 0;
 }
 
-static int open_regular(int seg_dir_fd, struct segfile *f, const char *path,
-                        struct swt_diag *reterr)
+static int open_regular(int seg_dir_fd, struct segfile *f, struct swt_diag *reterr)
 {
     char name[32];
     segfile_name(f->base, name);
     f->fd = openat(seg_dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (f->fd < 0)
-        return err_errno(reterr, errno, path, "open segment");
+        return err_errno(reterr, errno, NULL, "open segment");
     struct stat st;
     if (fstat(f->fd, &st) < 0)
-        return err_errno(reterr, errno, path, "stat segment");
+        return err_errno(reterr, errno, NULL, "stat segment");
     if (!S_ISREG(st.st_mode))
-        return err_at(reterr, SWT_E_CORRUPT, path, -1, "segment is not a regular file");
+        return err_at(reterr, SWT_E_CORRUPT, NULL, -1, "segment is not a regular file");
     f->file_bytes = (uint64_t)st.st_size;
+    f->dev = st.st_dev;
+    f->ino = st.st_ino;
     return 0;
+}
+
+static int open_and_judge(int seg_dir_fd, const uint8_t stream_uuid[16], struct segfile *f,
+                          struct swt_diag *reterr)
+{
+    int r = open_regular(seg_dir_fd, f, reterr);
+    if (r < 0)
+        return r;
+    uint8_t head[HEAD_BYTES];
+    ssize_t n = segfile_read_some(f->fd, head, sizeof head, 0);
+    if (n < 0)
+        return err_errno(reterr, (int)-n, NULL, "read superblock");
+    if ((size_t)n < sizeof head)
+        return err_at(reterr, SWT_E_CORRUPT, NULL, n, "segment ends within its superblock");
+    return judge_head(head, stream_uuid, f, reterr);
 }
 
 int segfile_open(int seg_dir_fd, uint64_t base, const uint8_t stream_uuid[16],
                  struct segfile *ret_file, struct swt_diag *reterr)
 {
-    char path[SEGFILE_PATH_CAP];
     AUTO(segfile_close) struct segfile f = {.fd = -1, .base = base};
-    (void)segfile_path(seg_dir_fd, base, path, sizeof path);
-    int r = open_regular(seg_dir_fd, &f, path, reterr);
-    if (r < 0)
-        return r;
-    uint8_t head[HEAD_BYTES];
-    ssize_t n = segfile_read_some(f.fd, head, sizeof head, 0);
-    if (n < 0)
-        return err_errno(reterr, (int)-n, path, "read superblock");
-    if ((size_t)n < sizeof head)
-        return err_at(reterr, SWT_E_CORRUPT, path, n, "segment ends within its superblock");
-    r = judge_head(head, stream_uuid, &f, path, reterr);
-    if (r < 0)
-        return r;
+    struct swt_diag why = {0};
+    int r = open_and_judge(seg_dir_fd, stream_uuid, &f, reterr ? &why : NULL);
+    if (r < 0) {
+        char path[SEGFILE_PATH_CAP]; /* only now: asking for it takes as long as opening */
+        (void)segfile_path(seg_dir_fd, base, path, sizeof path);
+        return err_at(reterr, r, path, why.offset, "%s", why.text);
+    }
     *ret_file = f;
     f.fd = -1; /* moved */
     return 0;
@@ -370,14 +379,23 @@ struct recovery {
     uint64_t n_entries; /* at most so many can be there */
     uint64_t limit_frames;
     struct segscan scan;
-    uint8_t *buf; /* CHUNK_BYTES */
+    void *buf; /* CHUNK_BYTES; NULL until a payload is read; owned */
 };
 
+static void recovery_done(struct recovery *r)
+{
+    free(r->buf);
+}
+
 /* Is the entry that follows the promised ones complete? 1 yes, 0 no, -errno. */
-static int payload_is_whole(const struct recovery *r, const struct entry *e)
+static int payload_is_whole(struct recovery *r, const struct entry *e)
 {
     uint64_t off = 0, n = 0;
     uint32_t crc = 0;
+    if (!r->buf)
+        r->buf = malloc(CHUNK_BYTES);
+    if (!r->buf)
+        return -ENOMEM;
     segfile_payload(&r->file->super, e, &off, &n);
     int rc = segfile_payload_crc(r->file->fd, off, n, r->buf, CHUNK_BYTES, &crc);
     if (rc == -ENODATA)
@@ -411,8 +429,8 @@ static void honour_slot(struct recovery *r)
 {
     struct segfile_extent *x = &r->scan.extent;
     const struct slot *slot = &r->file->slot;
-    if (x->entries < r->promised)
-        x->entries = r->promised;
+    if (x->entries < slot->entries)
+        x->entries = slot->entries;
     if (x->frames < slot->frames)
         x->frames = slot->frames;
     if (x->data_bytes < slot->data_bytes)
@@ -449,30 +467,47 @@ static struct entry_clock clock_of(const struct segfile *f)
     return entry_clock_of(&p);
 }
 
-int segfile_recover(const struct segfile *f, uint64_t limit_frames, uint64_t from_page,
-                    struct segfile_extent *ret_extent, struct swt_diag *reterr)
+/* Entries from `first` on. */
+static int recover_from(struct recovery *r, uint64_t first, uint64_t limit_frames,
+                        uint64_t from_page, struct segfile_extent *ret_extent,
+                        struct swt_diag *reterr)
 {
-    AUTO(free_block) void *buf = malloc(CHUNK_BYTES);
-    if (!buf)
-        return err_errno(reterr, ENOMEM, "", "recover segment");
-    struct recovery r = {.file = f, .limit_frames = limit_frames, .buf = buf};
-    struct entry_clock clock = clock_of(f);
-    segscan_begin(&f->super, &clock, &r.scan);
-    r.promised = f->slot.entries > from_page ? f->slot.entries : from_page;
-    if (r.promised > f->super.index_cap)
-        r.promised = f->super.index_cap;
-    r.n_entries = f->slot.is_sealed ? r.promised : f->super.index_cap;
-    for (uint64_t k = 0; k < r.n_entries; k += CHUNK_ENTRIES) {
-        uint64_t left = r.n_entries - k;
-        int rc = recover_chunk(&r, k, left < CHUNK_ENTRIES ? left : CHUNK_ENTRIES);
+    const struct segfile *f = r->file;
+    r->limit_frames = limit_frames;
+    r->promised = f->slot.entries > from_page ? f->slot.entries : from_page;
+    if (r->promised > f->super.index_cap)
+        r->promised = f->super.index_cap;
+    r->n_entries = f->slot.is_sealed ? r->promised : f->super.index_cap;
+    for (uint64_t k = first; k < r->n_entries; k += CHUNK_ENTRIES) {
+        uint64_t left = r->n_entries - k;
+        int rc = recover_chunk(r, k, left < CHUNK_ENTRIES ? left : CHUNK_ENTRIES);
         if (rc < 0)
             return err_errno(reterr, -rc, "", "read segment");
         if (rc == 0)
             break;
     }
-    honour_slot(&r);
-    if (r.scan.extent.frames > limit_frames)
-        r.scan.extent.frames = limit_frames;
-    *ret_extent = r.scan.extent;
+    honour_slot(r);
+    if (r->scan.extent.frames > limit_frames)
+        r->scan.extent.frames = limit_frames;
+    *ret_extent = r->scan.extent;
     return 0;
+}
+
+int segfile_recover(const struct segfile *f, uint64_t limit_frames, uint64_t from_page,
+                    struct segfile_extent *ret_extent, struct swt_diag *reterr)
+{
+    AUTO(recovery_done) struct recovery r = {.file = f};
+    struct entry_clock clock = clock_of(f);
+    segscan_begin(&f->super, &clock, &r.scan);
+    return recover_from(&r, 0, limit_frames, from_page, ret_extent, reterr);
+}
+
+int segfile_reach(const struct segfile *f, uint64_t from_page, struct segfile_extent *ret_extent,
+                  struct swt_diag *reterr)
+{
+    AUTO(recovery_done) struct recovery r = {.file = f};
+    struct entry_clock clock = {{0, 1}, {0, 1}};
+    segscan_begin(&f->super, &clock, &r.scan);
+    honour_slot(&r);
+    return recover_from(&r, f->slot.entries, UINT64_MAX, from_page, ret_extent, reterr);
 }

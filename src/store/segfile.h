@@ -6,12 +6,16 @@
 #ifndef STORE_SEGFILE_H
 #define STORE_SEGFILE_H
 
+#include <sys/types.h>
+
 #include "format/check.h"
 
 struct segfile {
     int fd;        /* -1: closed */
     uint64_t base; /* number in the file name */
     uint64_t file_bytes;
+    dev_t dev;
+    ino_t ino;
     struct super super;
     struct slot slot; /* the highest valid one; all zero if none */
 };
@@ -43,6 +47,11 @@ int segfile_params(const struct segfile *f, struct params *ret_params, struct sw
  * control page, 0 if none; they are not read again for their payload. */
 int segfile_recover(const struct segfile *f, uint64_t limit_frames, uint64_t from_page,
                     struct segfile_extent *ret_extent, struct swt_diag *reterr);
+
+/* The same, but only entries, frames and data_bytes of the extent are filled: what the slot promises is not read
+ * again, so that the cost does not depend on the length of the segment. */
+int segfile_reach(const struct segfile *f, uint64_t from_page, struct segfile_extent *ret_extent,
+                  struct swt_diag *reterr);
 
 /* Read one entry (0-based in the segment). False: not a valid entry. */
 bool segfile_entry(const struct segfile *f, uint64_t k, struct entry *ret_entry);

@@ -45,9 +45,14 @@ int tail_find(int seg_dir_fd, const uint64_t *bases, size_t n, const uint8_t str
     for (size_t i = first_open(seg_dir_fd, bases, n, stream_uuid, &newest); i < n; i++) {
         AUTO(segfile_close) struct segfile f = {.fd = -1};
         AUTO(segfile_close) struct segfile next = {.fd = -1};
-        rc = segfile_open(seg_dir_fd, bases[i], stream_uuid, &f, reterr);
+        if (i + 1 == n) {
+            f = newest;
+            newest.fd = -1; /* moved */
+        } else {
+            rc = segfile_open(seg_dir_fd, bases[i], stream_uuid, &f, reterr);
+        }
         if (rc == 0)
-            rc = segfile_recover(&f, UINT64_MAX, known_of(&f, known), ret_extent, reterr);
+            rc = segfile_reach(&f, known_of(&f, known), ret_extent, reterr);
         if (rc == 0 && i + 1 < n)
             rc = segfile_open(seg_dir_fd, bases[i + 1], stream_uuid, &next, reterr);
         if (rc < 0)

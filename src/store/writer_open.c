@@ -83,6 +83,8 @@ static int find_last(struct store_writer *w, const uint64_t *bases, size_t *n,
         segfile_close(&w->prev);
         int r = tail_find(w->seg_fd, bases, *n, w->stream_uuid, 0, &w->prev, ret_extent, &n_left,
                           reterr);
+        if (r == 0)
+            r = segfile_recover(&w->prev, UINT64_MAX, 0, ret_extent, reterr);
         if (r < 0)
             return r;
         if (n_left < *n) {
