@@ -30,9 +30,12 @@ struct colour_comp {
 /* Chroma stretched to luma's columns x .. x + n - 1. */
 struct colour_stretch {
     bool is_double, is_across, is_down, is_deep;
-    int first, end;             /* columns of chroma that are needed; may lie outside */
-    int n_pairs;                /* is_double */
-    struct pixel_taps *across;  /* of each column; is_double: of an even and an odd one */
+    int first, end; /* columns of chroma that are needed; may lie outside */
+    int n_pairs;    /* is_double */
+    struct pixel_taps
+        *across; /* of each column; is_double: of an even and an odd one far from the edge */
+    struct pixel_taps *edge; /* is_double: of the columns that differ from those, 0 .. n_edge - 1 */
+    int n_edge;
     struct pixel_taps *down;    /* of each row of the picture */
     const void *slot[2][4];     /* rows of chroma in use, by row modulo 4 */
     int slot_row[2][4];         /* which they are, -1 none */

@@ -89,6 +89,13 @@ static inline void pixel_weights(const double *w, int n, int32_t one, int32_t *r
     ret[largest] += rest;
 }
 
+/* Before the first sample swscale loses the outermost tap of results past the middle between two samples; the
+ * others make up for it. Five levels in strong colours, so it is done here too. */
+static inline bool pixel_tap_is_lost(double at, int first)
+{
+    return first < 0 && at - floor(at) > 0.5;
+}
+
 static inline struct pixel_taps pixel_chroma_taps(int n_src, int n_dst, int i)
 {
     int64_t step = (((int64_t)n_src << 16) + n_dst / 2) /
@@ -99,8 +106,8 @@ static inline struct pixel_taps pixel_chroma_taps(int n_src, int n_dst, int i)
 
     for (int k = 0; k < 4; k++)
         w[k] = pixel_cubic(at - (taps.first + k), -0.6);
-    if (i == 2 && taps.first == -1)
-        w[0] = 0; /* swscale loses this one tap before the first sample; the others make up for it */
+    if (pixel_tap_is_lost(at, taps.first))
+        w[0] = 0;
     pixel_weights(w, 4, 32768, fixed);
     for (int k = 0; k < 4; k++)
         taps.w[k] = (int16_t)(fixed[k] > 32767 ? 32767 : fixed[k]);

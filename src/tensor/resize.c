@@ -68,6 +68,8 @@ static int weigh(enum resize_kind kind, const struct axis *a, double center, dou
     double sum = 0;
 
     cover(kind, center, scale, &low, &high);
+    if (kind == RESIZE_CHROMA && scale < 1 && pixel_tap_is_lost(center - 0.5, low))
+        low++;
     first = clamp(low, a->n_src);
     n = clamp(high - 1, a->n_src) - first + 1;
     n = n > a->n_taps ? a->n_taps : n < 1 ? 1 : n;

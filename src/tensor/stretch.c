@@ -8,6 +8,9 @@
 
 #include "tensor/rows.h"
 
+#define STRETCH_EDGE \
+    4 /* columns, even: at twice the size these have taps before the first sample */
+
 static int clamp(int i, int n)
 {
     return i < 0 ? 0 : i >= n ? n - 1 : i;
@@ -34,7 +37,9 @@ static void init_across(struct colour_stretch *t, int n_chroma, int n_luma, int 
         t->n_pairs = (x + n + 1) / 2 - x / 2;
         t->first = x / 2 - 2;
         t->end = x / 2 + t->n_pairs + 2;
-        t->across = taps_of(n_chroma, n_luma, 0, 2, arena);
+        t->n_edge = n_luma < STRETCH_EDGE ? n_luma : STRETCH_EDGE;
+        t->edge = taps_of(n_chroma, n_luma, 0, t->n_edge, arena);
+        t->across = taps_of(n_chroma, n_luma, STRETCH_EDGE, 2, arena);
     } else if (t->is_across) {
         t->across = taps_of(n_chroma, n_luma, x, n, arena);
         if (!t->across)
@@ -123,6 +128,25 @@ static void repeat_edges(const struct colour_stretch *t, int a, int b, void *col
     }
 }
 
+/* Pairs of columns from x on, then those at the edge anew. */
+static const void *double_across(const struct colour_stretch *t, const void *column, int x, int n,
+                                 void *line)
+{
+    const int16_t *even = t->across[0].w, *odd = t->across[1].w;
+    int n_edge = x + n < t->n_edge ? n : t->n_edge - x, skip = x % 2;
+
+    if (t->is_deep)
+        rows_deep_double(column, even, odd, t->n_pairs, line);
+    else
+        rows_chroma_double(column, even, odd, t->n_pairs, line);
+    if (n_edge > 0 && t->is_deep)
+        rows_deep_across(column, t->edge + x, t->first, n_edge, (int32_t *)line + skip);
+    else if (n_edge > 0)
+        rows_chroma_across(column, t->edge + x, t->first, n_edge, (int16_t *)line + skip);
+    return t->is_deep ? (const void *)((int32_t *)line + skip)
+                      : (const void *)((int16_t *)line + skip);
+}
+
 static const void *stretch_comp(struct colour_stretch *t, const struct source_comp *c, int p, int y,
                                 int x, int n)
 {
@@ -137,15 +161,13 @@ static const void *stretch_comp(struct colour_stretch *t, const struct source_co
     if (!t->is_across)
         return t->column[p];
     repeat_edges(t, a, b, t->column[p]);
-    if (t->is_deep && t->is_double)
-        rows_deep_double(t->column[p], t->across[0].w, t->across[1].w, t->n_pairs, t->line[p]);
-    else if (t->is_deep)
+    if (t->is_double)
+        return double_across(t, t->column[p], x, n, t->line[p]);
+    if (t->is_deep)
         rows_deep_across(t->column[p], t->across, t->first, n, t->line[p]);
-    else if (t->is_double)
-        rows_chroma_double(t->column[p], t->across[0].w, t->across[1].w, t->n_pairs, t->line[p]);
     else
         rows_chroma_across(t->column[p], t->across, t->first, n, t->line[p]);
-    return (uint8_t *)t->line[p] + (t->is_double ? (size_t)(x % 2) * bytes : 0);
+    return t->line[p];
 }
 
 void stretch_row(struct colour_stretch *t, const struct source *s, int y, int x, int n,
