@@ -36,6 +36,13 @@ struct floor {
 /* Read everything. `facts`: at the cut. */
 void check_all(const struct history *h, const struct facts *facts, const struct floor *floor,
                struct verdict *ret);
+/* Of the frames that slots on the disk promise for certain, one loses a bit, in its bytes or in its entry: all are
+ * still counted, that one is an error to whoever asks for it, others are what they were, and verify names it.
+ * `ret` comes from check_all, without violation; `t` and `at` are those of the cut. False: nothing is promised. */
+bool check_rot(const struct history *h, const struct trace *t, size_t at, struct rnd *rnd,
+               struct verdict *ret);
+/* Does it write a checkpoint slot? */
+bool rot_is_slot(const struct op *op);
 __attribute__((format(printf, 3, 4))) void verdict_set(struct verdict *v, enum violation violation,
                                                        const char *fmt, ...);
 

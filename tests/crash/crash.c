@@ -21,6 +21,7 @@
 
 #define CASES_PER_PLAN 24u /* cuts of the same first session */
 #define WORKERS_MAX    16
+#define OLD_GHOSTS     3 /* segments of a deleted recording */
 
 /* ---- figures, shared by the workers -------------------------------------------------------------- */
 
@@ -30,7 +31,7 @@ struct failure {
 };
 
 struct worker_figures {
-    uint64_t cuts, kills, cases, frames, now; /* now: case it works at */
+    uint64_t cuts, kills, rots, cases, frames, now; /* now: case it works at */
     uint64_t violations[N_VIOLATIONS], styles[N_CUT_STYLES], caught_by_style[N_CUT_STYLES];
     uint64_t failed;
     struct failure shown[N_VIOLATIONS]; /* the first of each kind */
@@ -70,6 +71,19 @@ static void first_done(struct first *f)
     f->plan_no = UINT64_MAX;
 }
 
+/* What the disk held before: a recording of the same kind that was deleted. Its blocks are used again. */
+static void leave_ghosts(const struct plan *plan, struct rnd *rnd, struct disk *ret_disk)
+{
+    static struct history h;
+    uint64_t resumed[2];
+    const char *what;
+    h = (struct history){.plan = *plan, .tag = UINT32_MAX / 2};
+    sim_begin(rnd_u64(rnd));
+    (void)session_run(&h, rnd, END_CLOSED, resumed, &what, NULL); /* however far it comes */
+    disk_ghosts(&sim.view, OLD_GHOSTS, ret_disk);
+    sim_end();
+}
+
 static void first_make(struct first *f, uint64_t plan_no)
 {
     struct rnd rnd = {rnd_mix(options.seed, plan_no * 2 + 1)};
@@ -79,7 +93,11 @@ static void first_make(struct first *f, uint64_t plan_no)
     first_done(f);
     *f = (struct first){.plan_no = plan_no};
     plan_make(&f->history.plan, &rnd);
+    struct disk old = {0};
+    leave_ghosts(&f->history.plan, &rnd, &old);
     sim_begin(rnd_u64(&rnd));
+    disk_ghosts(&old, OLD_GHOSTS, &sim.base);
+    disk_done(&old);
     f->rc = session_run(&f->history, &rnd, END_BY_PLAN, resumed, &f->what, &f->why);
     disk_copy(&f->base, &sim.base);
     trace_copy(&f->trace, &sim.trace, sim.trace.n);
@@ -121,9 +139,10 @@ static size_t choose_point(struct one_case *c, const struct trace *t)
     if (rnd_percent(&c->rnd, 70))
         return at;
     for (size_t i = at; i < t->n; i++) {
-        if (t->ops[i].kind == OP_SYNC || t->ops[i].kind == OP_RENAME)
-            return i + (size_t)rnd_below(&c->rnd, 3) <= t->n ? i + (size_t)rnd_below(&c->rnd, 2)
-                                                             : i;
+        if (t->ops[i].kind == OP_SYNC || t->ops[i].kind == OP_RENAME) {
+            at = i + (size_t)rnd_below(&c->rnd, 5);
+            return at < t->n ? at : t->n;
+        }
     }
     return at;
 }
@@ -150,13 +169,17 @@ static void look(struct one_case *c, const struct facts *facts, bool is_kill)
     };
 }
 
-static void cut_power(struct one_case *c, const struct disk *base, const struct trace *t, size_t at,
-                      const struct facts *facts)
+static enum cut_style any_style(struct one_case *c)
 {
-    struct cut cut = {.at = at, .seed = rnd_u64(&c->rnd)};
+    return (enum cut_style)rnd_below(&c->rnd, CUT_CHOICE);
+}
+
+static void cut_power(struct one_case *c, const struct disk *base, const struct trace *t, size_t at,
+                      const struct facts *facts, enum cut_style style)
+{
+    struct cut cut = {.at = at, .seed = rnd_u64(&c->rnd), .style = style};
     struct disk image;
     const struct facts then = *facts;
-    cut.style = (enum cut_style)rnd_below(&c->rnd, CUT_CHOICE);
     c->style = cut.style;
     say("power cut before operation %zu of %zu, %s", at, t->n, cut_style_names[cut.style]);
     disk_cut(base, t, &cut, &image);
@@ -172,7 +195,7 @@ static void cut_again(struct one_case *c)
     size_t at = choose_point(c, &sim.trace);
     const struct facts facts = *facts_at(&sim.trace, at, &sim.facts);
     if (rnd_percent(&c->rnd, 80)) {
-        cut_power(c, &sim.base, &sim.trace, at, &facts);
+        cut_power(c, &sim.base, &sim.trace, at, &facts, any_style(c));
         return;
     }
     say("kill before operation %zu of %zu", at, sim.trace.n);
@@ -210,6 +233,21 @@ static void check_end(struct one_case *c)
     check_all(&c->history, &facts, &floor, &c->verdict);
 }
 
+/* Cut while a slot is written, so that only the other one is left; then a bit of what it promises falls over. */
+static void lose_bit(struct one_case *c, const struct first *first)
+{
+    const struct trace *t = &first->trace;
+    size_t at = choose_point(c, t);
+    while (at < t->n && !rot_is_slot(&t->ops[at]))
+        at++;
+    at += at < t->n;
+    enum cut_style style = any_style(c);
+    cut_power(c, &first->base, t, at, facts_at(t, at, &first->facts),
+              style < CUT_TORN ? (enum cut_style)(CUT_TORN + style % 3) : style);
+    if (c->verdict.violation == V_NONE)
+        figures->rots += check_rot(&c->history, t, at, &c->rnd, &c->verdict);
+}
+
 static void case_run(struct first *first, uint64_t number, struct one_case *c)
 {
     *c = (struct one_case){.rnd = {rnd_mix(options.seed, number * 2)}};
@@ -223,6 +261,11 @@ static void case_run(struct first *first, uint64_t number, struct one_case *c)
         return;
     }
     sim_begin(rnd_u64(&c->rnd));
+    if (rnd_percent(&c->rnd, 10)) {
+        lose_bit(c, first);
+        sim_end();
+        return;
+    }
     if (rnd_percent(&c->rnd, 15)) { /* killed first */
         sim_end();
         sim = (struct sim){.rnd = {rnd_u64(&c->rnd)}, .now_ns = INT64_C(2000000000000)};
@@ -232,7 +275,8 @@ static void case_run(struct first *first, uint64_t number, struct one_case *c)
         cut_again(c);
     } else {
         size_t at = choose_point(c, &first->trace);
-        cut_power(c, &first->base, &first->trace, at, facts_at(&first->trace, at, &first->facts));
+        cut_power(c, &first->base, &first->trace, at, facts_at(&first->trace, at, &first->facts),
+                  any_style(c));
     }
     unsigned more = (unsigned)rnd_below(&c->rnd, 3);
     for (unsigned i = 0; i < more && c->verdict.violation == V_NONE; i++) {
@@ -335,6 +379,7 @@ static struct worker_figures run_all(void)
         const struct worker_figures *w = &all[i];
         sum.cuts += w->cuts;
         sum.kills += w->kills;
+        sum.rots += w->rots;
         sum.cases += w->cases;
         sum.frames += w->frames;
         sum.failed += w->failed;
@@ -363,9 +408,10 @@ static double seconds(void)
 
 static void report(const struct worker_figures *f, double took_s)
 {
-    printf("# %" PRIu64 " power cuts, %" PRIu64 " kills in %" PRIu64 " cases, %" PRIu64
-           " frames compared, seed %" PRIu64 ", %.1f s, %.0f cuts/s\n",
-           f->cuts, f->kills, f->cases, f->frames, options.seed, took_s, (double)f->cuts / took_s);
+    printf("# %" PRIu64 " power cuts, %" PRIu64 " kills, %" PRIu64 " bits lost in %" PRIu64
+           " cases, %" PRIu64 " frames compared, seed %" PRIu64 ", %.1f s, %.0f cuts/s\n",
+           f->cuts, f->kills, f->rots, f->cases, f->frames, options.seed, took_s,
+           (double)f->cuts / took_s);
     printf("# cuts by style:");
     for (int i = 0; i < CUT_CHOICE; i++)
         printf(" %s %" PRIu64, cut_style_names[i], f->styles[i]);

@@ -10,6 +10,7 @@
 
 #define SECTORS  (PAGE_BYTES / SECTOR_BYTES)
 #define LENGTHS  16u
+#define STATES   16u
 #define BIG_FILE 65536u /* only segments are larger: what they held may come back as stale bytes */
 
 const char *const cut_style_names[N_CUT_STYLES] = {
@@ -18,14 +19,23 @@ const char *const cut_style_names[N_CUT_STYLES] = {
     [CUT_GARBAGE] = "garbage", [CUT_STALE] = "stale",   [CUT_CHOICE] = "choice",
 };
 
+/* States that a page has had since its last sync; CUT_CHOICE only. */
+struct page_states {
+    struct page *of[STATES];
+    size_t n;
+};
+
 /* A file while the trace is played. */
 struct play_file {
     struct content cache; /* the disk's part is in the image */
     uint8_t *dirty;       /* a bit for each sector, a byte for each page */
     size_t n_dirty;
-    uint64_t lengths[LENGTHS]; /* it has had since its last sync; the first is certain */
+    struct page_states *states; /* by page, as long as `dirty`; NULL but for CUT_CHOICE */
+    uint64_t lengths[LENGTHS];  /* it has had since its last sync; the first is certain */
     size_t n_lengths;
-    unsigned keep_percent;
+    unsigned keep_percent, harm_percent;
+    const struct content
+        *ghost; /* whose bytes come back in all its sectors; NULL: in each another's */
     bool is_touched;
 };
 
@@ -39,8 +49,8 @@ struct play {
     size_t n_pending;
     struct rnd rnd;
     unsigned early_percent,
-        dir_percent;   /* written back before the cut; directory operations kept */
-    unsigned n_pieces; /* decided so far */
+        dir_percent;            /* written back before the cut; directory operations kept */
+    uint64_t choice, n_choices; /* what of `choice` is left; product of the radices so far */
 };
 
 static void *must(void *p)
@@ -50,14 +60,23 @@ static void *must(void *p)
     return p;
 }
 
+/* The next digit of the choice. */
+static size_t digit(struct play *p, size_t radix)
+{
+    size_t of = (size_t)(p->choice % radix);
+    p->choice /= radix;
+    if (__builtin_mul_overflow(p->n_choices, (uint64_t)radix, &p->n_choices))
+        p->n_choices = UINT64_MAX;
+    return of;
+}
+
 static bool decide(struct play *p, unsigned percent)
 {
-    unsigned k = p->n_pieces++;
     enum cut_style style = p->cut->style;
     if (style == CUT_DROP || style == CUT_KEEP)
         return style == CUT_KEEP;
     if (style == CUT_CHOICE)
-        return k < 64 && (p->cut->choice >> k & 1) != 0;
+        return digit(p, 2) != 0;
     return rnd_percent(&p->rnd, percent);
 }
 
@@ -83,6 +102,7 @@ static struct play_file *file_of(struct play *p, int node)
         content_share(&f->cache, &p->image->nodes[node].data);
         f->lengths[f->n_lengths++] = f->cache.size;
         f->keep_percent = some_percent(&p->rnd);
+        f->harm_percent = rnd_percent(&p->rnd, 50) ? 60 : 100;
     }
     return f;
 }
@@ -104,16 +124,46 @@ static void sector_keep(struct play *p, int node, uint64_t sector)
     content_write(&p->image->nodes[node].data, sector * SECTOR_BYTES, bytes, SECTOR_BYTES);
 }
 
+static void note_state(struct play_file *f, size_t i)
+{
+    struct page_states *s = &f->states[i];
+    struct page *now = i < f->cache.n ? f->cache.pages[i] : NULL;
+    if (s->n == STATES)
+        abort();     /* the exhaustive search is for short sessions */
+    if (now != NULL) /* NULL: cut off, zeros */
+        now->refs++;
+    s->of[s->n++] = now;
+}
+
+static void forget_states(struct play_file *f, size_t i)
+{
+    struct page_states *s = &f->states[i];
+    for (; s->n > 0; s->n--)
+        page_drop(&s->of[s->n - 1]);
+}
+
+/* Room for pages up to `need`. */
+static void grow_dirty(struct play *p, struct play_file *f, size_t need)
+{
+    if (need <= f->n_dirty)
+        return;
+    f->dirty = must(realloc(f->dirty, need));
+    memset(f->dirty + f->n_dirty, 0, need - f->n_dirty);
+    if (p->cut->style == CUT_CHOICE) {
+        f->states = must(realloc(f->states, need * sizeof *f->states));
+        memset(f->states + f->n_dirty, 0, (need - f->n_dirty) * sizeof *f->states);
+    }
+    f->n_dirty = need;
+}
+
 static void mark_dirty(struct play *p, struct play_file *f, int node, uint64_t off, uint64_t n)
 {
     if (n == 0)
         return;
-    size_t need = (size_t)((off + n - 1) / PAGE_BYTES) + 1;
-    if (need > f->n_dirty) {
-        f->dirty = must(realloc(f->dirty, need));
-        memset(f->dirty + f->n_dirty, 0, need - f->n_dirty);
-        f->n_dirty = need;
-    }
+    size_t first = (size_t)(off / PAGE_BYTES), last = (size_t)((off + n - 1) / PAGE_BYTES);
+    grow_dirty(p, f, last + 1);
+    for (size_t i = first; p->cut->style == CUT_CHOICE && i <= last; i++)
+        note_state(f, i);
     bool is_early = p->early_percent > 0 && rnd_percent(&p->rnd, p->early_percent);
     for (uint64_t s = off / SECTOR_BYTES; s <= (off + n - 1) / SECTOR_BYTES; s++) {
         f->dirty[s / SECTORS] |= (uint8_t)(1u << s % SECTORS);
@@ -150,6 +200,8 @@ static void sync_file(struct play *p, int node)
                 sector_keep(p, node, i * SECTORS + s);
         }
         f->dirty[i] = 0;
+        if (f->states != NULL)
+            forget_states(f, i);
     }
     f->lengths[0] = f->cache.size;
     f->n_lengths = 1;
@@ -232,29 +284,60 @@ static const struct content *some_ghost(struct play *p, uint64_t sector)
     return NULL;
 }
 
-/* The new bytes of a sector, harmed. */
-static void sector_harm(struct play *p, int node, uint64_t sector)
+static unsigned bits_apart(const uint8_t *a, const uint8_t *b, size_t from, size_t to)
 {
-    uint8_t old[SECTOR_BYTES], bytes[SECTOR_BYTES], other[SECTOR_BYTES];
-    size_t from, to;
-    content_read(&p->image->nodes[node].data, sector * SECTOR_BYTES, old, SECTOR_BYTES);
-    content_read(&p->files[node].cache, sector * SECTOR_BYTES, bytes, SECTOR_BYTES);
-    if (!changed_span(old, bytes, &from, &to))
-        return;
-    const struct content *ghost = p->cut->style == CUT_STALE ? some_ghost(p, sector) : NULL;
+    unsigned n = 0;
+    for (size_t i = from; i < to; i++)
+        n += (unsigned)__builtin_popcount(a[i] ^ b[i]);
+    return n;
+}
+
+/* A stretch of from .. to - 1: from its beginning, to its end, or in the middle. */
+static void some_stretch(struct rnd *r, size_t *from, size_t *to)
+{
+    size_t a = *from + (size_t)rnd_below(r, *to - *from), b = a + 1 + (size_t)rnd_below(r, *to - a);
+    unsigned kind = (unsigned)rnd_below(r, 3);
+    *from = kind == 0 ? *from : a;
+    *to = kind == 1 ? *to : b;
+}
+
+/* What a stretch of a sector holds that was not written: zeros or what was there, chance, another file's. */
+static void harm_stretch(struct play *p, int node, uint64_t sector, const uint8_t *old,
+                         uint8_t *bytes, size_t from, size_t to)
+{
+    const struct play_file *f = &p->files[node];
+    const struct content *ghost = NULL;
+    uint8_t other[SECTOR_BYTES];
+    if (p->cut->style == CUT_STALE)
+        ghost = f->ghost != NULL ? f->ghost : some_ghost(p, sector);
     if (ghost != NULL) {
         content_read(ghost, sector * SECTOR_BYTES, other, SECTOR_BYTES);
         memcpy(bytes + from, other + from, to - from);
     } else if (p->cut->style == CUT_GARBAGE) {
         for (size_t i = from; i < to; i++)
             bytes[i] = (uint8_t)rnd_u64(&p->rnd);
-    } else { /* torn: one stretch of it is new */
-        size_t a = from + (size_t)rnd_below(&p->rnd, to - from + 1);
-        size_t b = rnd_percent(&p->rnd, 50) ? to : a;
-        a = b == to ? a : from;
-        memcpy(old + a, bytes + a, b - a);
-        memcpy(bytes, old, SECTOR_BYTES);
+    } else {
+        memcpy(bytes + from, old + from, to - from);
     }
+}
+
+/* The new bytes of a sector, harmed. What is one bit from the old or the new ones cannot be told from a disk that
+ * lets bits fall over, and verify says so: that is not for here. */
+static void sector_harm(struct play *p, int node, uint64_t sector)
+{
+    uint8_t old[SECTOR_BYTES], new[SECTOR_BYTES], bytes[SECTOR_BYTES];
+    size_t from, to;
+    content_read(&p->image->nodes[node].data, sector * SECTOR_BYTES, old, SECTOR_BYTES);
+    content_read(&p->files[node].cache, sector * SECTOR_BYTES, new, SECTOR_BYTES);
+    if (!changed_span(old, new, &from, &to))
+        return;
+    size_t a = from, b = to;
+    if (p->cut->style == CUT_TORN || rnd_percent(&p->rnd, 50))
+        some_stretch(&p->rnd, &a, &b);
+    memcpy(bytes, new, SECTOR_BYTES);
+    harm_stretch(p, node, sector, old, bytes, a, b);
+    if (bits_apart(bytes, old, from, to) == 1 || bits_apart(bytes, new, from, to) == 1)
+        return;
     content_write(&p->image->nodes[node].data, sector * SECTOR_BYTES, bytes, SECTOR_BYTES);
 }
 
@@ -263,9 +346,25 @@ static bool is_harming(enum cut_style style)
     return style == CUT_TORN || style == CUT_GARBAGE || style == CUT_STALE;
 }
 
+/* One of the states of a page, or what the disk has. */
+static void choose_page(struct play *p, int node, size_t i)
+{
+    const struct page_states *s = &p->files[node].states[i];
+    static const struct page zeros;
+    size_t k = digit(p, s->n + 1);
+    if (k == 0)
+        return;
+    const struct page *page = s->of[k - 1] != NULL ? s->of[k - 1] : &zeros;
+    content_write(&p->image->nodes[node].data, i * PAGE_BYTES, page->bytes, PAGE_BYTES);
+}
+
 static void decide_page(struct play *p, int node, size_t i)
 {
     struct play_file *f = &p->files[node];
+    if (p->cut->style == CUT_CHOICE) {
+        choose_page(p, node, i);
+        return;
+    }
     bool is_whole = p->cut->style == CUT_PAGES;
     bool keep_page = is_whole && decide(p, f->keep_percent);
     for (unsigned s = 0; s < SECTORS; s++) {
@@ -274,7 +373,7 @@ static void decide_page(struct play *p, int node, size_t i)
         bool keep = is_whole ? keep_page : decide(p, f->keep_percent);
         if (keep)
             sector_keep(p, node, i * SECTORS + s);
-        else if (is_harming(p->cut->style) && rnd_percent(&p->rnd, 60))
+        else if (is_harming(p->cut->style) && rnd_percent(&p->rnd, f->harm_percent))
             sector_harm(p, node, i * SECTORS + s);
     }
 }
@@ -283,7 +382,9 @@ static void decide_length(struct play *p, int node)
 {
     struct play_file *f = &p->files[node];
     uint64_t size = f->lengths[0];
-    if (f->n_lengths > 1 && decide(p, 50)) {
+    if (p->cut->style == CUT_CHOICE) {
+        size = f->lengths[digit(p, f->n_lengths)];
+    } else if (f->n_lengths > 1 && decide(p, 50)) {
         size = f->lengths[f->n_lengths - 1];
         if (is_harming(p->cut->style) && rnd_percent(&p->rnd, 30))
             size = f->lengths[rnd_below(&p->rnd, f->n_lengths)];
@@ -301,6 +402,18 @@ static void ghost_add(struct disk *d, const struct content *c)
     content_share(&d->ghosts[d->n_ghosts++], c);
 }
 
+void disk_ghosts(const struct disk *from, size_t most, struct disk *to)
+{
+    for (size_t i = 0; i < from->n_ghosts && most > 0; i++, most--)
+        ghost_add(to, &from->ghosts[i]);
+    for (size_t i = 0; i < from->n && most > 0; i++) {
+        if (from->nodes[i].data.size > BIG_FILE) {
+            ghost_add(to, &from->nodes[i].data);
+            most--;
+        }
+    }
+}
+
 static void decide_files(struct play *p)
 {
     size_t n = p->n_files < p->image->n ? p->n_files : p->image->n;
@@ -308,6 +421,8 @@ static void decide_files(struct play *p)
         struct play_file *f = &p->files[k];
         if (!f->is_touched)
             continue;
+        if (p->image->n_ghosts > 0 && rnd_percent(&p->rnd, 70))
+            f->ghost = &p->image->ghosts[rnd_below(&p->rnd, p->image->n_ghosts)];
         for (size_t i = 0; i < f->n_dirty; i++) {
             if (f->dirty[i] != 0)
                 decide_page(p, (int)k, i);
@@ -337,6 +452,8 @@ void disk_cut(const struct disk *base, const struct trace *t, const struct cut *
               struct disk *ret_disk)
 {
     struct play p = {.trace = t, .cut = cut, .image = ret_disk, .rnd = {cut->seed}};
+    p.choice = cut->choice;
+    p.n_choices = 1;
     disk_copy(ret_disk, base);
     p.pending = must(malloc((cut->at + 1) * sizeof *p.pending));
     if (cut->style != CUT_DROP && cut->style != CUT_KEEP && cut->style != CUT_CHOICE) {
@@ -347,9 +464,12 @@ void disk_cut(const struct disk *base, const struct trace *t, const struct cut *
         play_op(&p, i);
     decide_files(&p);
     decide_dirs(&p);
-    if (cut->ret_pieces != NULL)
-        *cut->ret_pieces = p.n_pieces;
+    if (cut->ret_choices != NULL)
+        *cut->ret_choices = p.n_choices;
     for (size_t i = 0; i < p.n_files; i++) {
+        for (size_t k = 0; p.files[i].states != NULL && k < p.files[i].n_dirty; k++)
+            forget_states(&p.files[i], k);
+        free(p.files[i].states);
         content_done(&p.files[i].cache);
         free(p.files[i].dirty);
     }

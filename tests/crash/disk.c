@@ -55,7 +55,7 @@ static void *grow(void *array, size_t n, size_t *cap, size_t more, size_t each)
 
 /* ---- content ------------------------------------------------------------------------------------- */
 
-static void page_drop(struct page **p)
+void page_drop(struct page **p)
 {
     if (*p != NULL && --(*p)->refs == 0)
         free(*p);
@@ -197,10 +197,19 @@ void disk_done(struct disk *d)
     *d = (struct disk){0};
 }
 
+static uint64_t name_hash(const char *text) /* FNV-1a */
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != 0; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 static struct link_name *name_of(const struct node *dir, const char *text)
 {
+    uint64_t hash = name_hash(text);
     for (size_t i = 0; i < dir->n_names; i++) {
-        if (strcmp(dir->names[i].text, text) == 0)
+        if (dir->names[i].hash == hash && strcmp(dir->names[i].text, text) == 0)
             return &dir->names[i];
     }
     return NULL;
@@ -218,7 +227,7 @@ static void name_put(struct node *dir, const char *text, int node)
     if (l == NULL) {
         dir->names = must(realloc(dir->names, (dir->n_names + 1) * sizeof *dir->names));
         l = &dir->names[dir->n_names++];
-        *l = (struct link_name){0};
+        *l = (struct link_name){.hash = name_hash(text)};
         memcpy(l->text, text, strlen(text) + 1);
     }
     l->node = node;

@@ -46,6 +46,7 @@ struct content {
     size_t n;
     uint64_t size;
 };
+void page_drop(struct page **p);
 void content_share(struct content *to, const struct content *from);
 void content_done(struct content *c);
 void content_read(const struct content *c, uint64_t off, void *buf, size_t n);
@@ -54,6 +55,7 @@ void content_resize(struct content *c, uint64_t size);
 
 struct link_name {
     char text[NAME_BYTES];
+    uint64_t hash; /* of text */
     int node;
 };
 
@@ -81,6 +83,9 @@ void disk_begin(struct disk *d); /* an empty root */
 void disk_copy(struct disk *to, const struct disk *from);
 void disk_done(struct disk *d);
 int disk_find(const struct disk *d, int dir, const char *name); /* node, or -1 */
+
+/* Segments, or what is left of them, become ghosts of another disk: at most `most`. */
+void disk_ghosts(const struct disk *from, size_t most, struct disk *to);
 
 /* ---- trace --------------------------------------------------------------------------------------- */
 
@@ -138,7 +143,7 @@ enum cut_style {
     CUT_TORN,   /* bytes */
     CUT_GARBAGE,
     CUT_STALE,  /* what another file held there before */
-    CUT_CHOICE, /* `choice` says for each piece in turn */
+    CUT_CHOICE, /* `choice` says: for the exhaustive search */
     N_CUT_STYLES
 };
 extern const char *const cut_style_names[N_CUT_STYLES];
@@ -147,9 +152,10 @@ struct cut {
     size_t at; /* ops before this one were done */
     uint64_t seed;
     enum cut_style style;
-    /* CUT_CHOICE: bit k decides piece k (a dirty sector, a directory operation, a length). */
+    /* CUT_CHOICE: a number of mixed radix. Its digits are, for each dirty page, which of its states since the
+     * last sync is on the disk; for each file, which length; for each directory operation, whether it is. */
     uint64_t choice;
-    unsigned *ret_pieces; /* how many there were; may be NULL */
+    uint64_t *ret_choices; /* how many there are, at most UINT64_MAX; may be NULL */
 };
 /* The disk after the power comes back. */
 void disk_cut(const struct disk *base, const struct trace *t, const struct cut *cut,
