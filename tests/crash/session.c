@@ -39,7 +39,7 @@ static void plan_sizes(struct plan *p, struct rnd *r)
 {
     for (int i = 0; i < 2; i++) {
         p->frame_bytes[i] = p->flavour == BIG_FRAMES ? 4097 + (uint32_t)rnd_below(r, 5000)
-                                                     : 60 + (uint32_t)rnd_below(r, 1800);
+                                                     : 60 + (uint32_t)rnd_below(r, 1000);
     }
     uint64_t unit = p->flavour == BIG_FRAMES ? p->frame_bytes[0] : 4500;
     p->segment_bytes = unit * (1 + rnd_below(r, 5)) + rnd_below(r, 1000);
@@ -51,7 +51,7 @@ void plan_make(struct plan *p, struct rnd *r)
     *p = (struct plan){.flavour = (enum flavour)rnd_below(r, N_FLAVOURS)};
     plan_sizes(p, r);
     p->sync_ns = rnd_percent(r, 25) ? 0 : 1000000000;
-    p->steps = 2 + (unsigned)rnd_below(r, 10);
+    p->steps = 2 + (unsigned)rnd_below(r, 7);
     p->sync_percent = pick(r, percents, 5);
     p->flush_percent = pick(r, percents, 4);
     p->nest_percent = pick(r, percents, 5);
