@@ -157,8 +157,8 @@ size_t rseg_by_base(const struct store_reader *r, uint64_t base);
 typedef uint64_t rseg_number(const struct super *s);
 int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t *ret_i,
                    struct swt_diag *reterr);
-/* End of the run of segment i, as a frame number. */
-int rseg_run_end(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_end,
+/* End of the run of a segment, as a frame number. */
+int rseg_run_end(struct store_reader *r, struct rseg *seg, uint64_t *ret_end,
                  struct swt_diag *reterr);
 
 /* Tensor: SWT_E_CORRUPT if frames below `end_frame` are in a segment that is

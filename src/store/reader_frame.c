@@ -151,6 +151,12 @@ static int tensor_frame_once(struct store_reader *r, uint64_t frame, struct stor
     return 0;
 }
 
+/* Segments of packets are numbered by entries, which are never fewer than frames. */
+static bool is_listed(const struct store_reader *r, uint64_t frame)
+{
+    return r->n > 0 && (r->bases[0] <= frame || r->meta.kind == SEG_KIND_PACKETS);
+}
+
 int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame *ret,
                       size_t *ret_i, struct swt_diag *reterr)
 {
@@ -158,7 +164,7 @@ int reader_frame_once(struct store_reader *r, uint64_t frame, struct store_frame
     int rc = reader_has(r, frame, 1, reterr);
     if (rc < 0)
         return rc;
-    if (r->n == 0 || r->bases[0] > frame)
+    if (!is_listed(r, frame))
         return -ESTALE;
     if (r->meta.kind == SEG_KIND_TENSOR) {
         rc = tensor_frame_once(r, frame, &f, ret_i, reterr);
@@ -212,7 +218,7 @@ int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_fram
         size_t i = 0;
         int rc = reader_frame_once(r, frame, &f, &i, reterr);
         if (rc == 0)
-            rc = rseg_run_end(r, i, r->segs[i], &f.run_end_frame, reterr);
+            rc = rseg_run_end(r, r->segs[i], &f.run_end_frame, reterr);
         if (rc == 0) {
             f.wall_ns = wall_of(r, &r->segs[i]->super, f.entry.capture_ns);
             *ret = f;
@@ -223,21 +229,53 @@ int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_fram
     }
 }
 
+/* Segment that a frame lies in. */
+static int segment_of(struct store_reader *r, uint64_t frame, size_t *ret_i, struct rseg **ret_seg,
+                      struct swt_diag *reterr)
+{
+    struct store_frame f;
+    int rc = reader_has(r, frame, 1, reterr);
+    if (rc == 0 && r->meta.kind != SEG_KIND_TENSOR)
+        rc = reader_frame_once(r, frame, &f, ret_i, reterr);
+    else if (rc == 0 && is_listed(r, frame))
+        *ret_i = rseg_by_base(r, frame);
+    else if (rc == 0)
+        rc = -ESTALE;
+    return rc < 0 ? rc : rseg_get(r, *ret_i, ret_seg, reterr);
+}
+
+static int run_once(struct store_reader *r, uint64_t frame, struct store_run *ret,
+                    struct swt_diag *reterr)
+{
+    struct rseg *seg = NULL;
+    size_t i = 0;
+    uint64_t end = 0;
+    int rc = segment_of(r, frame, &i, &seg, reterr);
+    if (rc == 0)
+        rc = rseg_run_end(r, seg, &end, reterr);
+    if (rc == 0)
+        *ret = (struct store_run){seg->super.run_no, seg->super.run_base_frame, end};
+    return rc;
+}
+
+int store_reader_run(struct store_reader *r, uint64_t frame, struct store_run *ret,
+                     struct swt_diag *reterr)
+{
+    for (int tries = 0;; tries++) {
+        int rc = run_once(r, frame, ret, reterr);
+        if (!reader_again(r, &rc, tries, reterr))
+            return rc;
+    }
+}
+
+/* At the end of the stream: the format of what follows. */
 static int params_once(struct store_reader *r, uint64_t frame, const struct params **ret_params,
                        struct swt_diag *reterr)
 {
-    struct store_frame f;
     struct rseg *seg = NULL;
-    size_t i = r->n - 1; /* the end of the stream: the format of what follows */
-    int rc = 0;
-    if (frame != r->end_frame || r->n == 0)
-        rc = reader_has(r, frame, 1, reterr);
-    if (rc == 0 && frame != r->end_frame && r->meta.kind == SEG_KIND_TENSOR)
-        i = rseg_by_base(r, frame);
-    else if (rc == 0 && frame != r->end_frame)
-        rc = reader_frame_once(r, frame, &f, &i, reterr);
-    if (rc == 0)
-        rc = rseg_get(r, i, &seg, reterr);
+    size_t i = 0;
+    int rc = frame == r->end_frame && r->n > 0 ? rseg_get(r, r->n - 1, &seg, reterr)
+                                               : segment_of(r, frame, &i, &seg, reterr);
     return rc < 0 ? rc : reader_params_once(r, seg, ret_params, reterr);
 }
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/crc.h"
 #include "base/size.h"
 #include "store/reader.h"
 
@@ -303,7 +302,7 @@ int map_once(struct store_reader *r, uint64_t first, uint64_t n, const uint8_t *
     size_t i = rseg_by_base(r, first);
     rc = rseg_get(r, i, &seg, reterr);
     if (rc == 0)
-        rc = rseg_run_end(r, i, seg, &run_end, reterr);
+        rc = rseg_run_end(r, seg, &run_end, reterr);
     if (rc < 0)
         return rc;
     if (first + n > run_end)
@@ -350,56 +349,5 @@ int map_packets_once(struct store_reader *r, struct rseg *seg, const uint8_t **r
         seg->packets = m->addr;
     }
     *ret_payload = seg->packets;
-    return 0;
-}
-
-/* ---- checksums ------------------------------------------------------------------------------------- */
-
-/* The whole entry that covers a frame is checked; `ret_next`: the frame after it. */
-static int check_entry_once(struct store_reader *r, uint64_t frame, uint64_t *ret_next,
-                            struct swt_diag *reterr)
-{
-    struct store_frame f;
-    const uint8_t *data = NULL;
-    size_t i = 0;
-    int rc = reader_frame_once(r, frame, &f, &i, reterr);
-    if (rc == 0)
-        rc = map_once(r, f.entry.pos, f.entry.len, &data, reterr);
-    if (rc < 0)
-        return rc;
-    uint64_t n_bytes = f.entry.len * r->segs[i]->super.frame_bytes;
-    if (crc32c(0, data, n_bytes) != f.entry.crc_payload)
-        return rseg_corrupt(r, f.segment_base, (int64_t)f.offset, (int64_t)f.entry.pos, reterr,
-                            "frame %" PRIu64 " is damaged: wrong checksum", f.entry.pos);
-    *ret_next = f.entry.pos + f.entry.len;
-    return 0;
-}
-
-static int check_packet_once(struct store_reader *r, uint64_t frame, uint64_t *ret_next,
-                             struct swt_diag *reterr)
-{
-    uint64_t entry_no = 0;
-    struct store_packet p;
-    int rc = packet_of_frame_once(r, frame, &entry_no, reterr);
-    if (rc == 0)
-        rc = store_reader_packet(r, entry_no, true, &p, reterr);
-    if (rc == SWT_E_CORRUPT)
-        err_frame(reterr, (int64_t)frame);
-    *ret_next = frame + 1;
-    return rc;
-}
-
-int store_reader_check(struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr)
-{
-    int tries = 0;
-    for (uint64_t frame = first; n > 0 && frame - first < n;) {
-        uint64_t next = 0;
-        int rc = r->meta.kind == SEG_KIND_PACKETS ? check_packet_once(r, frame, &next, reterr)
-                                                  : check_entry_once(r, frame, &next, reterr);
-        if (rc == 0)
-            frame = next;
-        else if (!reader_again(r, &rc, tries++, reterr))
-            return rc;
-    }
     return 0;
 }

@@ -405,11 +405,18 @@ static uint64_t number_run(const struct super *s)
     return s->run_no;
 }
 
-int rseg_run_end(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_end,
+/* Does the newest segment go on with the run? */
+static bool run_goes_on(struct store_reader *r, const struct rseg *seg)
+{
+    struct rseg *newest = NULL;
+    return rseg_get(r, r->n - 1, &newest, NULL) == 0 && newest->super.run_no == seg->super.run_no;
+}
+
+int rseg_run_end(struct store_reader *r, struct rseg *seg, uint64_t *ret_end,
                  struct swt_diag *reterr)
 {
-    size_t last = i;
-    if (seg->run_end == UINT64_MAX && i + 1 < r->n) {
+    size_t last = 0;
+    if (seg->run_end == UINT64_MAX && !run_goes_on(r, seg)) {
         int rc = rseg_by_number(r, number_run, seg->super.run_no, &last, reterr);
         struct rseg *next = NULL;
         size_t at = last + 1;

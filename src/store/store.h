@@ -172,6 +172,12 @@ struct store_frame {
 /* errors: SWT_E_NO_WINDOW outside first..end-1; SWT_E_CORRUPT */
 int store_reader_frame(struct store_reader *r, uint64_t frame, struct store_frame *ret,
                        struct swt_diag *reterr);
+/* The run a frame belongs to; of the index only packet streams need anything. errors: as store_reader_frame */
+struct store_run {
+    uint64_t run_no, base_frame, end_frame; /* end: as known now */
+};
+int store_reader_run(struct store_reader *r, uint64_t frame, struct store_run *ret,
+                     struct swt_diag *reterr);
 /* First kept frame with time >= `ns`, or end_frame if none. */
 int store_reader_find_time(struct store_reader *r, int64_t ns, uint64_t *ret_frame,
                            struct swt_diag *reterr);
@@ -192,6 +198,10 @@ int store_reader_map(struct store_reader *r, uint64_t first, uint64_t n, const v
                      struct swt_diag *reterr);
 /* Check the payload CRCs of all entries that touch these frames. SWT_E_CORRUPT names file, offset, frame. */
 int store_reader_check(struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr);
+/* Tensor: copy such frames; with `check` it is the copies that are checked, and on failure `dst` may hold some.
+ * errors: those of store_reader_map and store_reader_check */
+int store_reader_copy(struct store_reader *r, uint64_t first, uint64_t n, bool check, uint8_t *dst,
+                      struct swt_diag *reterr);
 
 /* Packets: entry by its number, payload borrowed until close. The payload's CRC is checked if `check`. */
 struct store_packet {

@@ -11,19 +11,21 @@
 #include "base/size.h"
 #include "tensor/window_parts.h"
 
+#define CONVERTED_BYTES (256 << 10) /* at a time */
+
 /* ---- stored and decoded ------------------------------------------------------------------------------------- */
 
 /* The converter for the run of a frame; made anew where the run changes. */
-static int enter_run(struct window *w, const struct store_frame *f, struct swt_diag *reterr)
+static int enter_run(struct window *w, uint64_t frame, uint64_t run_base, struct swt_diag *reterr)
 {
-    if (f->run_base_frame == w->run_base)
+    if (run_base == w->run_base)
         return 0;
     const struct params *p;
-    int rc = store_reader_params(w->reader, f->frame, &p, reterr);
+    int rc = store_reader_params(w->reader, frame, &p, reterr);
     if (rc < 0)
         return rc;
     w->params = p;
-    w->run_base = f->run_base_frame;
+    w->run_base = run_base;
     if (!window_is_picture(w))
         return 0;
     struct picture pic;
@@ -126,35 +128,38 @@ static void fill_held(const struct window *w, int64_t first, int64_t n, uint8_t 
                            (size_t)n * (size_t)s->channels, true);
 }
 
-/* Frame numbers a, a + stride, … n of them into `out`. */
-static int fill_frames(struct window *w, uint64_t a, int64_t n, uint8_t *out,
-                       struct swt_diag *reterr)
+/* Frames a .. a + n - 1 of one run. Converted in pieces that stay in the cache between check and conversion. */
+static int fill_run(struct window *w, uint64_t a, int64_t n, uint8_t *out, struct swt_diag *reterr)
 {
-    if (window_holds_sound(w)) {
-        fill_held(w, (int64_t)a, n, out);
-        return 0;
-    }
-    while (n > 0) {
-        struct store_frame f;
-        int rc = store_reader_frame(w->reader, a, &f, reterr);
-        if (rc >= 0)
-            rc = enter_run(w, &f, reterr);
+    if (!w->info.is_converted)
+        return store_reader_copy(w->reader, a, (uint64_t)n, !w->spec.unchecked, out, reterr);
+    int64_t fit = CONVERTED_BYTES / (int64_t)w->params->frame_bytes;
+    for (int64_t step; n > 0; n -= step, a += (uint64_t)step) {
+        const void *data;
+        step = n < fit ? n : fit > 1 ? fit : 1;
+        int rc = stored(w, a, (uint64_t)step, &data, reterr);
         if (rc < 0)
             return rc;
-        int64_t step = 1;
-        if (w->kind == SEG_KIND_PACKETS) {
-            rc = decode_one(w, &f, out, reterr);
-        } else {
-            const void *data;
-            int64_t left = (int64_t)(f.run_end_frame - a);
-            if (w->plan.stride == 1 && left > 1)
-                step = n < left ? n : left;
-            rc = stored(w, a, (uint64_t)step, &data, reterr);
-            if (rc >= 0 && !w->info.is_converted)
-                memcpy(out, data, (size_t)((uint64_t)step * w->info.frame_bytes));
-            else if (rc >= 0)
-                convert_stored(w, data, (uint64_t)step, out);
-        }
+        convert_stored(w, data, (uint64_t)step, out);
+        out += (uint64_t)step * w->info.frame_bytes;
+    }
+    return 0;
+}
+
+/* Frame numbers a, a + stride, … n of them into `out`. */
+static int fill_stored(struct window *w, uint64_t a, int64_t n, uint8_t *out,
+                       struct swt_diag *reterr)
+{
+    while (n > 0) {
+        struct store_run run;
+        int rc = store_reader_run(w->reader, a, &run, reterr);
+        if (rc >= 0)
+            rc = enter_run(w, a, run.base_frame, reterr);
+        if (rc < 0)
+            return rc;
+        int64_t left = (int64_t)(run.end_frame - a);
+        int64_t step = w->plan.stride > 1 ? 1 : n < left ? n : left;
+        rc = fill_run(w, a, step, out, reterr);
         if (rc < 0)
             return rc;
         n -= step;
@@ -162,6 +167,33 @@ static int fill_frames(struct window *w, uint64_t a, int64_t n, uint8_t *out,
         out += (uint64_t)step * w->info.frame_bytes;
     }
     return 0;
+}
+
+static int fill_decoded(struct window *w, uint64_t a, int64_t n, uint8_t *out,
+                        struct swt_diag *reterr)
+{
+    for (int64_t i = 0; i < n; i++) {
+        struct store_frame f;
+        int rc = store_reader_frame(w->reader, a + (uint64_t)(i * w->plan.stride), &f, reterr);
+        if (rc >= 0)
+            rc = enter_run(w, f.frame, f.run_base_frame, reterr);
+        if (rc >= 0)
+            rc = decode_one(w, &f, out + (uint64_t)i * w->info.frame_bytes, reterr);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int fill_frames(struct window *w, uint64_t a, int64_t n, uint8_t *out,
+                       struct swt_diag *reterr)
+{
+    if (window_holds_sound(w)) {
+        fill_held(w, (int64_t)a, n, out);
+        return 0;
+    }
+    return w->kind == SEG_KIND_PACKETS ? fill_decoded(w, a, n, out, reterr)
+                                       : fill_stored(w, a, n, out, reterr);
 }
 
 static int fill_piece(struct window *w, const struct plan_piece *piece, int64_t within, int64_t n,
@@ -268,13 +300,13 @@ int window_peek(struct window *w, int64_t first, uint64_t max_bytes, const void 
     const struct plan_piece *piece = plan_at(&w->plan, first, &within);
     if (piece->kind != PLAN_FRAMES)
         return 0;
-    struct store_frame f;
+    struct store_run run;
     uint64_t a = (uint64_t)plan_frame(&w->plan, piece, within);
-    int rc = store_reader_frame(w->reader, a, &f, reterr);
+    int rc = store_reader_run(w->reader, a, &run, reterr);
     if (rc < 0)
         return rc;
     uint64_t n = (uint64_t)(piece->n - within), fit = max_bytes / w->info.frame_bytes;
-    n = n < f.run_end_frame - a ? n : f.run_end_frame - a;
+    n = n < run.end_frame - a ? n : run.end_frame - a;
     n = n > fit ? (fit ? fit : 1) : n;
     rc = stored(w, a, n, ret_data, reterr);
     *ret_n = rc < 0 ? 0 : (int64_t)n;

@@ -444,20 +444,19 @@ static bool uses_time(const struct swt_window_spec *spec)
     return false;
 }
 
-int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
-                 struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr)
+int plan_resolve(struct store_reader *reader, const struct store_reader_state *state,
+                 const struct swt_window_spec *spec, struct swt_ratio rate, bool is_sound,
+                 struct plan *plan, struct swt_diag *reterr)
 {
-    struct view v = {.reader = reader, .rate = rate, .is_sound = is_sound};
-    struct store_reader_state state;
+    struct view v = {.reader = reader,
+                     .first = (int64_t)state->first_frame,
+                     .end = (int64_t)state->end_frame,
+                     .rate = rate,
+                     .is_sound = is_sound};
     *plan = (struct plan){
         .pieces = plan->pieces, .cap = plan->cap, .stride = spec->stride > 0 ? spec->stride : 1};
-    int rc = store_reader_refresh(reader, &state, reterr);
-    if (rc >= 0 && uses_time(spec))
-        rc = store_reader_times(reader, &v.t, reterr);
-    if (rc < 0)
-        return rc;
-    v.first = (int64_t)state.first_frame;
-    v.end = (int64_t)state.end_frame;
-    rc = resolve(&v, spec, plan, reterr);
+    int rc = uses_time(spec) ? store_reader_times(reader, &v.t, reterr) : 0;
+    if (rc >= 0)
+        rc = resolve(&v, spec, plan, reterr);
     return rc >= 0 && spec->no_gaps ? check_gaps(&v, plan, reterr) : rc;
 }

@@ -26,12 +26,13 @@ struct plan {
     int64_t stride;
 };
 
-/* Resolve `spec` on what the reader sees now. `rate`: frames a second, {0, 1} none; `is_sound`: chosen by time
+/* Resolve `spec` on what the reader has seen. `rate`: frames a second, {0, 1} none; `is_sound`: chosen by time
  * it has exactly round(rate * duration) samples, missing ones as PLAN_ZERO. `plan` is zeroed at first; its memory is
  * used again, and what it held is gone also on failure.
  * errors: SWT_E_NO_WINDOW, SWT_E_GAP, SWT_E_USAGE, SWT_E_CORRUPT */
-int plan_resolve(struct store_reader *reader, const struct swt_window_spec *spec,
-                 struct swt_ratio rate, bool is_sound, struct plan *plan, struct swt_diag *reterr);
+int plan_resolve(struct store_reader *reader, const struct store_reader_state *state,
+                 const struct swt_window_spec *spec, struct swt_ratio rate, bool is_sound,
+                 struct plan *plan, struct swt_diag *reterr);
 /* Append `n` frames of a kind; joins the last piece where it goes on. 0 or -ENOMEM. */
 int plan_add(struct plan *plan, enum plan_kind kind, int64_t first, int64_t n);
 void plan_done(struct plan *plan);

@@ -206,16 +206,16 @@ static int check_runs(struct window *w, struct swt_diag *reterr)
             continue;
         uint64_t last = (uint64_t)(piece->first + (piece->n - 1) * w->plan.stride);
         for (uint64_t f = (uint64_t)piece->first; f <= last;) {
-            struct store_frame frame;
+            struct store_run run;
             const struct params *p;
-            int rc = store_reader_frame(w->reader, f, &frame, reterr);
+            int rc = store_reader_run(w->reader, f, &run, reterr);
             if (rc >= 0)
                 rc = store_reader_params(w->reader, f, &p, reterr);
-            if (rc >= 0 && frame.run_base_frame != w->run_base)
+            if (rc >= 0 && run.base_frame != w->run_base)
                 rc = run_fits(w, p, f, reterr);
             if (rc < 0)
                 return rc;
-            f = frame.run_end_frame > f ? frame.run_end_frame : f + 1;
+            f = run.end_frame > f ? run.end_frame : f + 1;
         }
     }
     return 0;

@@ -53,13 +53,14 @@ static bool wants_decoded_sound(const struct window *w)
 }
 
 /* Packets of sound are counted and timed like pictures. */
-static int resolve(struct window *w, struct plan *plan, struct swt_diag *reterr)
+static int resolve(struct window *w, const struct store_reader_state *state, struct plan *plan,
+                   struct swt_diag *reterr)
 {
     if (wants_decoded_sound(w))
         return sound_plan(w->reader, &w->spec, w->params, &w->log, &w->sound, plan, reterr);
     bool is_sound = window_is_sound(w), is_samples = is_sound && w->kind == SEG_KIND_TENSOR;
     struct swt_ratio rate = is_samples || !is_sound ? w->params->rate : (struct swt_ratio){0, 1};
-    return plan_resolve(w->reader, &w->spec, rate, is_samples, plan, reterr);
+    return plan_resolve(w->reader, state, &w->spec, rate, is_samples, plan, reterr);
 }
 
 static int64_t first_real(const struct plan *plan)
@@ -68,6 +69,21 @@ static int64_t first_real(const struct plan *plan)
         if (plan->pieces[i].kind != PLAN_ZERO)
             return plan->pieces[i].first;
     return -1;
+}
+
+/* The first frame's run decides what the window looks like. */
+static int enter_first_run(struct window *w, struct swt_diag *reterr)
+{
+    struct store_run run;
+    int64_t first = first_real(&w->plan);
+    if (first < 0 || window_holds_sound(w))
+        return 0;
+    int rc = store_reader_run(w->reader, (uint64_t)first, &run, reterr);
+    if (rc >= 0)
+        rc = store_reader_params(w->reader, (uint64_t)first, &w->params, reterr);
+    if (rc >= 0)
+        w->run_base = run.base_frame;
+    return rc;
 }
 
 int window_open(struct store_reader *reader, const char *name, const struct swt_window_spec *spec,
@@ -90,17 +106,11 @@ int window_open(struct store_reader *reader, const char *name, const struct swt_
         return rc;
     w->kind = state.kind;
     w->end_frame = state.end_frame;
-    rc = resolve(w, &w->plan, reterr);
+    rc = resolve(w, &state, &w->plan, reterr);
     w->spec.frames = NULL;
     w->spec.n_frames = 0;
-    int64_t first = first_real(&w->plan);
-    if (rc >= 0 && first >= 0 && !window_holds_sound(w)) {
-        struct store_frame f;
-        rc = store_reader_frame(reader, (uint64_t)first, &f, reterr);
-        if (rc >= 0)
-            rc = store_reader_params(reader, (uint64_t)first, &w->params, reterr);
-        w->run_base = rc < 0 ? 0 : f.run_base_frame;
-    }
+    if (rc >= 0)
+        rc = enter_first_run(w, reterr);
     if (rc >= 0)
         rc = window_shape(w, reterr);
     if (rc < 0)
@@ -123,28 +133,23 @@ static void swap_plans(struct window *w)
 static int same_run(struct window *w, bool *ret_same, struct swt_diag *reterr)
 {
     int64_t first = first_real(&w->plan);
-    struct store_frame f;
+    struct store_run run;
     *ret_same = true;
     if (first < 0 || window_holds_sound(w))
         return 0;
-    int rc = store_reader_frame(w->reader, (uint64_t)first, &f, reterr);
+    int rc = store_reader_run(w->reader, (uint64_t)first, &run, reterr);
     const struct plan_piece *last = &w->plan.pieces[w->plan.n_pieces - 1];
     int64_t end = plan_frame(&w->plan, last, last->n - 1);
-    *ret_same = rc >= 0 && f.run_base_frame == w->run_base && end < (int64_t)f.run_end_frame;
+    *ret_same = rc >= 0 && run.base_frame == w->run_base && end < (int64_t)run.end_frame;
     return rc;
 }
 
-/* Shape anew for the plan as it is now; the first frame's run decides. */
+/* Shape anew for the plan as it is now. */
 static int reshape(struct window *w, struct swt_diag *reterr)
 {
-    int64_t first = first_real(&w->plan);
-    struct store_frame f;
-    int rc = store_reader_frame(w->reader, (uint64_t)first, &f, reterr);
-    if (rc >= 0)
-        rc = store_reader_params(w->reader, f.frame, &w->params, reterr);
+    int rc = enter_first_run(w, reterr);
     if (rc < 0)
         return rc;
-    w->run_base = f.run_base_frame;
     converter_free(&w->converter);
     return window_shape(w, reterr);
 }
@@ -162,15 +167,15 @@ int window_refresh(struct window *w, struct swt_diag *reterr)
     struct store_reader_state state;
     if (w->spec.select == SWT_SELECT_FRAMES)
         return 0;
-    int rc = resolve(w, &w->spare, reterr);
+    int rc = store_reader_refresh(w->reader, &state, reterr);
+    if (rc >= 0)
+        rc = resolve(w, &state, &w->spare, reterr);
     if (rc < 0)
         return rc;
     swap_plans(w);
     rc = same_run(w, &same, reterr);
     if (rc >= 0 && !same)
         rc = reshape(w, reterr);
-    if (rc >= 0)
-        rc = store_reader_refresh(w->reader, &state, reterr);
     if (rc < 0) {
         swap_plans(w);
         return rc;
