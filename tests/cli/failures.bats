@@ -3,7 +3,7 @@
 #
 # Every system call and allocation of a small workload fails once, in every way it can; the process is killed in
 # each. The judge is tests/fault/sweep.c; memory is watched where the build has AddressSanitizer.
-# SWT_FAULT_SWEEP: fast (default) or full, which adds failures that last and crashes that come late.
+# SWT_FAULT_SWEEP: fast (default; every fifth call with sanitizers) or full, which adds failures that last and crashes that come late.
 
 load ../fault/fault
 
@@ -14,7 +14,7 @@ setup() { enter_memory; }
 teardown() { leave_memory; }
 
 @test "append: every call that fails once is told or made good, and leaves a recording that verifies" {
-    fault sweep "$MEMORY" 5000 "${SWT_FAULT_SWEEP:-fast}"
+    fault sweep "$MEMORY" 5000 "${SWT_FAULT_SWEEP:-$(is_sanitized && echo fast/5 || echo fast)}"
 }
 
 @test "append: every call that fails once is told or made good, with small frames that wait for each other" {

@@ -3,7 +3,8 @@
  * sweep.c - every system call and every allocation of a small workload fails once, in every way it can, and the
  * process is killed in each.
  *
- *     sweep FOLDER FRAME-BYTES fast|full|PLAN       a plan as it is printed: "once other 12 0 crash"
+ *     sweep FOLDER FRAME-BYTES fast[/STEP]|full|PLAN    a plan as it is printed: "once other 12 0 crash"; STEP: only
+ *                                                       every so many-th call
  *
  * The workload: make a recording, append over three segments while a reader looks on, close; open it again,
  * append, close; read it all. For each plan it runs in a process of its own, into a fresh recording. After a
@@ -474,7 +475,7 @@ static bool run_call(enum strike_mode mode, enum strike_thread thread, uint64_t 
 }
 
 /* `is_fast`: without failures that last, and without the crash that comes late. */
-static void run_all(bool is_fast, struct totals *t)
+static void run_all(bool is_fast, uint64_t step, struct totals *t)
 {
     for (int mode = STRIKE_ONCE; mode <= STRIKE_KILL; mode++) {
         for (int end = 0; end < (mode == STRIKE_ONCE ? N_ENDS : 1); end++) {
@@ -485,7 +486,7 @@ static void run_all(bool is_fast, struct totals *t)
                 while (t->faults < MAX_FAULTS &&
                        run_call((enum strike_mode)mode, (enum strike_thread)thread, k,
                                 (enum end)end, t))
-                    k++;
+                    k += step;
                 (void)printf("# %s, %s thread, then %s: %" PRIu64 " calls, %" PRIu64 " runs\n",
                              mode_names[mode], thread_names[thread], end_names[end], k - 1,
                              t->runs - before);
@@ -520,7 +521,7 @@ int main(int argc, char **argv)
 {
     struct totals t = {0};
     if (argc != 4)
-        die("sweep FOLDER FRAME-BYTES fast|full|PLAN");
+        die("sweep FOLDER FRAME-BYTES fast[/STEP]|full|PLAN");
     frames_init();
     share = mmap(NULL, sizeof *share, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (share == MAP_FAILED)
@@ -530,9 +531,10 @@ int main(int argc, char **argv)
     share->frame_bytes = strtoull(argv[2], NULL, 10);
     share->is_grouped = share->frame_bytes < 4096;
     int64_t begin = now_ns();
-    bool is_fast = strcmp(argv[3], "fast") == 0;
+    bool is_fast = strncmp(argv[3], "fast", 4) == 0;
+    uint64_t step = is_fast && argv[3][4] == '/' ? strtoull(argv[3] + 5, NULL, 10) : 1;
     if (is_fast || strcmp(argv[3], "full") == 0)
-        run_all(is_fast, &t);
+        run_all(is_fast, step > 0 ? step : 1, &t);
     else
         run_one(argv[3], &t);
     (void)printf("%" PRIu64 " runs (%" PRIu64 " killed, %" PRIu64
