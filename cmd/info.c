@@ -178,17 +178,21 @@ static int run(const void *args)
     AUTO(swt_recording_close) struct swt_recording *recording = NULL;
     struct swt_diag diag = CLI_DIAG;
     int rc = swt_recording_open(a->common.words[0], &recording, &diag);
+    int status = rc < 0 ? cli_fail("info", rc, &diag) : 0;
     for (size_t i = 0; rc >= 0 && i < swt_recording_n_streams(recording); i++) {
         struct swt_stream_info s;
-        rc = swt_recording_stream(recording, i, &s, &diag);
-        if (rc < 0)
-            break;
+        struct swt_diag why = CLI_DIAG;
+        int one = swt_recording_stream(recording, i, &s, &why);
+        if (one < 0) {
+            status = cli_fail("info", one, &why); /* one damaged stream hides no other */
+            continue;
+        }
         if (a->format == 0)
             print_text(&s);
         else
             print_json(&s);
     }
-    return rc < 0 ? cli_fail("info", rc, &diag) : 0;
+    return status;
 }
 
 static const struct cli_note examples[] = {

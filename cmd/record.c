@@ -251,8 +251,11 @@ static int run(const void *args)
     catch_signals();
     int rc = swt_record_open(&spec, &record, &diag);
     signals_stop(record);
-    if (rc < 0)
-        return cli_fail("record", rc, &diag);
+    if (rc < 0) {
+        int failed = cli_fail("record", rc, &diag);
+        return failed == CLI_USAGE ? failed
+                                   : CLI_FAILED; /* nothing was recorded: nothing is lost */
+    }
     rc = swt_record_run(record, &diag);
     running = NULL;
     if (!a->common.is_quiet) {

@@ -145,15 +145,16 @@ static int parse_frames(const char *text, int64_t **ret_frames, size_t *ret_n)
 
 /* One number or up to four with commas, ended by `stop`; the last one fills up. Returns the end, or
  * NULL. */
-static const char *parse_numbers(const char *s, char stop, double ret[4])
+static const char *parse_numbers(const char *s, char stop, double ret[4], int *ret_n)
 {
     for (int i = 0; i < 4; i++) {
         char *end = NULL;
         if (!*s || !strchr("+-.0123456789", *s))
             return NULL;
         double v = strtod(s, &end);
-        if (end == s || (*end != ',' && *end != stop))
+        if (end == s || (*end != ',' && *end != stop) || !(v > -1e30 && v < 1e30))
             return NULL;
+        *ret_n = i + 1;
         for (int k = i; k < 4; k++)
             ret[k] = v;
         s = end;
@@ -177,14 +178,17 @@ static int parse_norm(const char *text, struct swt_window_spec *spec)
         if (strcmp(known[i].name, text) == 0) {
             memcpy(spec->mean, known[i].mean, sizeof spec->mean);
             memcpy(spec->std, known[i].std, sizeof spec->std);
+            spec->n_norm = i == 2 ? 3 : 1;
             return 0;
         }
-    const char *colon = parse_numbers(text, ':', spec->mean);
-    const char *end = colon ? parse_numbers(colon + 1, 0, spec->std) : NULL;
-    if (!end)
+    int n_mean = 0, n_std = 0;
+    const char *colon = parse_numbers(text, ':', spec->mean, &n_mean);
+    const char *end = colon ? parse_numbers(colon + 1, 0, spec->std, &n_std) : NULL;
+    if (!end || (n_mean != n_std && n_mean != 1 && n_std != 1))
         return cli_usage("window", "--norm '%s': not 0..1, -1..1, imagenet or MEAN:STD", text);
+    spec->n_norm = n_mean > n_std ? n_mean : n_std;
     for (int i = 0; i < 4; i++)
-        if (!(spec->std[i] > 0))
+        if (!(spec->std[i] > 1e-30))
             return cli_usage("window", "--norm '%s': a deviation must be more than 0", text);
     return 0;
 }
@@ -269,6 +273,17 @@ static int choose_format(const struct window_args *a, enum swt_file_format *ret_
     return 0;
 }
 
+static int check_times(const struct window_args *a)
+{
+    if (!a->times)
+        return 0;
+    if (strcmp(a->times, "-") == 0 && to_stdout(a->output))
+        return cli_usage("window", "--times -: the window itself goes to standard output");
+    if (a->output && strcmp(a->times, a->output) == 0)
+        return cli_usage("window", "--times '%s': the window itself goes there", a->times);
+    return 0;
+}
+
 static int give(struct swt_window *window, enum swt_file_format format, const char *path,
                 struct swt_diag *diag)
 {
@@ -304,7 +319,9 @@ static int take(const struct window_args *a, const struct swt_window_spec *spec,
     tell(a, window);
     rc = give(window, format, a->output, &diag);
     if (rc >= 0 && a->times)
-        rc = swt_window_save_times(window, a->times, &diag);
+        rc = strcmp(a->times, "-") == 0
+                 ? swt_window_write(window, SWT_FORMAT_NDJSON, STDOUT_FILENO, &diag)
+                 : swt_window_save_times(window, a->times, &diag);
     return rc < 0 ? cli_fail("window", rc, &diag) : 0;
 }
 
@@ -325,6 +342,8 @@ static int run(const void *args)
     if (!status && a->frames)
         status = parse_frames(a->frames, &frames, &spec.n_frames);
     spec.frames = frames;
+    if (!status)
+        status = check_times(a);
     if (!status)
         status = choose_format(a, &format);
     spec.for_format = (int)format;

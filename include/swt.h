@@ -338,6 +338,7 @@ struct swt_window_spec {
     enum swt_layout layout;
     int has_norm; /* value = (x / full scale - mean) / std per channel; dtype must be a float type */
     double mean[4], std[4];
+    int n_norm; /* how many of them were given: 1 for all channels, or one a channel; 0 = not checked */
     int unchecked; /* skip the CRC check of each frame */
     int for_format; /* enum swt_file_format it will be written in, 0 = not known: y4m without `pixel` gives a planar
                      * format instead of RGB; ndjson decodes nothing */

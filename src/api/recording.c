@@ -128,8 +128,13 @@ static int default_stream(struct swt_recording *r, size_t *ret_i)
     for (size_t i = 0; i < r->n_names && best_rank > 0; i++) {
         const char *media;
         bool is_packets;
-        if (media_of(r, i, &media, &is_packets) < 0)
-            continue;
+        if (media_of(r, i, &media, &is_packets) < 0) {
+            if (rank(r->names[i]) >= best_rank)
+                continue;
+            *ret_i =
+                i; /* by its name it would be the one: say what is wrong with it, give no other */
+            return true;
+        }
         int now = strcmp(media, "video") == 0                  ? 0
                   : strcmp(media, "audio") == 0 && !is_packets ? 1
                                                                : 3;

@@ -202,7 +202,7 @@ static int write_wav(struct window *w, int fd, struct swt_diag *reterr)
     if (strcmp(info->media, "audio") != 0)
         return err_set(reterr, SWT_E_UNSUPPORTED, "wav holds sound, and '%s' is none",
                        info->stream);
-    int rc = files_wav_header(info->dtype, info->channels, p->channel_layout, (int)p->rate.num,
+    int rc = files_wav_header(info->dtype, info->channels, p->channel_layout, (int)info->rate.num,
                               info->bytes, &header, &n, reterr);
     if (rc >= 0)
         rc = put(fd, header, n, reterr);
@@ -345,20 +345,53 @@ static char *target_of(const char *path)
     return target ? target : strdup(path);
 }
 
+/* A file without a name, so that nothing is left when the process is killed; where the file system has no such, one
+ * under the temporary name. `ret_has_name`. */
+static int open_temporary(const char *target, const char *tmp, bool *ret_has_name)
+{
+    struct stat st;
+    mode_t mode = stat(target, &st) == 0 ? st.st_mode & 0777 : 0666;
+    AUTO(free_text) char *folder = strdup(target);
+    if (!folder)
+        return -ENOMEM;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    int fd = open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    *ret_has_name = fd < 0;
+    if (fd < 0)
+        fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    return fd < 0 ? -errno : fd;
+}
+
+static int name_temporary(int fd, const char *tmp)
+{
+    char self[40];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, tmp, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
 static int write_temporary(struct window *w, enum swt_file_format format, const char *tmp,
                            const char *path, struct swt_diag *reterr)
 {
-    int fd AUTO(io_close) = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool has_name;
+    int fd AUTO(io_close) = open_temporary(path, tmp, &has_name);
     if (fd < 0)
-        return err_errno(reterr, errno, path, "cannot create the output");
+        return err_errno(reterr, -fd, path, "cannot create the output");
     int rc = output_write(w, format, fd, reterr);
+    if (rc >= 0 && !has_name) {
+        rc = name_temporary(fd, tmp);
+        has_name = rc >= 0;
+        if (rc < 0)
+            return err_errno(reterr, -rc, path, "cannot name the output");
+    }
     if (rc >= 0) {
         rc = close(fd) < 0 ? err_errno(reterr, errno, path, "cannot write the output") : 0;
         fd = -1;
     }
     if (rc >= 0 && rename(tmp, path) < 0)
         rc = err_errno(reterr, errno, path, "cannot name the output");
-    if (rc < 0)
+    if (rc < 0 && has_name)
         (void)unlink(tmp); /* the first failure is what counts */
     return rc;
 }

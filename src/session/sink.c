@@ -45,6 +45,7 @@ int sink_open(struct sink *s, struct store_dir *dir, const struct swt_record_spe
     struct store_writer_state state;
     store_writer_state(s->writer, &state);
     s->start_frames = state.frames;
+    s->start_end_ns = state.end_ns;
     return 0;
 }
 

@@ -16,6 +16,7 @@ struct sink {
     enum seg_kind kind;
     struct params params;  /* of what is written now; owned */
     uint64_t start_frames; /* frames of the stream before this session */
+    int64_t start_end_ns;  /* end of the latest of them; INT64_MIN none */
     int64_t first_ns, end_ns;
     uint32_t dropped;     /* units dropped since the last one stored */
     pthread_mutex_t lock; /* guards `stats` */

@@ -93,7 +93,12 @@ static int store(struct track *t, const void *samples, int64_t n, int64_t want_n
     bool gap;
     if (n <= 0)
         return 0;
+    bool is_first = !t->sound.is_started;
     int64_t time_ns = soundline_next(&t->sound, want_ns, &gap);
+    /* Sessions begin together; where this stream's last one ended earlier, samples are missing, however few. */
+    int64_t half_ns = size_frames_ns(1, t->out.rate) / 2;
+    gap = gap || (is_first && t->tensor->start_end_ns != INT64_MIN &&
+                  time_ns > t->tensor->start_end_ns + half_ns);
     int64_t fit = before_limit(t, time_ns, n);
     if (t->frames_limit > 0 && fit > t->frames_limit - (int64_t)t->n_stored)
         fit = t->frames_limit - (int64_t)t->n_stored;

@@ -26,7 +26,8 @@ static uint32_t anchor_crc(const struct seg_anchor *a)
 int dir_anchor_append(int stream_fd, const struct anchor *a)
 {
     AUTO(io_close)
-    int fd = openat(stream_fd, "clock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = openat(stream_fd, "clock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                    0666);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
         return -errno;

@@ -112,7 +112,8 @@ int dir_stream_lock(int stream_fd, const char *name, int *ret_lock_fd, struct sw
 bool control_lock_is_held(int stream_dir_fd, int64_t *ret_pid)
 {
     *ret_pid = 0;
-    AUTO(io_close) int fd = openat(stream_dir_fd, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    AUTO(io_close)
+    int fd = openat(stream_dir_fd, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !lock_is_held(fd))
         return false;
     *ret_pid = named_pid(fd);

@@ -9,14 +9,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
 
 #define CUT_BYTES \
     4096u /* smallest page; a mapping of larger pages reaches zeros, never past the end */
-#define INDEX_STEP 1024u /* entries reserved at a time: 64 KiB */
-#define TEMP_NAME  SEGW_TEMP_PREFIX "segment"
+#define INDEX_STEP    1024u /* entries reserved at a time: 64 KiB */
+#define SHARE_OF_FREE 16u   /* of the free space, reserved ahead at most */
+#define TEMP_NAME     SEGW_TEMP_PREFIX "segment"
+
+static int reserve(int fd, uint64_t off, uint64_t n)
+{
+    int r;
+    do
+        r = fallocate(fd, 0, (off_t)off, (off_t)n) != 0 ? -errno : 0;
+    while (r == -EINTR);
+    return r;
+}
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
@@ -50,7 +61,12 @@ static int head_write(int fd, const struct super *s, const void *params)
     if (ftruncate(fd, (off_t)s->data_off) !=
         0) /* sparse, so that even an empty one has all its parts */
         return -errno;
-    int r = io_pwrite_all(fd, &bytes, sizeof bytes, 0);
+    int r = reserve(
+        fd, 0, s->index_off); /* the slots among it: a checkpoint must not fail for want of space */
+    if (r == -EOPNOTSUPP)
+        r = 0;
+    if (r == 0)
+        r = io_pwrite_all(fd, &bytes, sizeof bytes, 0);
     return r < 0 ? r : io_pwrite_all(fd, params, (size_t)s->params_bytes, s->params_off);
 }
 
@@ -137,15 +153,6 @@ static bool is_full(int r)
     return r == -ENOSPC || r == -EDQUOT || r == -EFBIG;
 }
 
-static int reserve(int fd, uint64_t off, uint64_t n)
-{
-    int r;
-    do
-        r = fallocate(fd, 0, (off_t)off, (off_t)n) != 0 ? -errno : 0;
-    while (r == -EINTR);
-    return r;
-}
-
 /* File systems without fallocate let the file grow as it is written. */
 static int give_up_reserving(struct segw *s)
 {
@@ -191,12 +198,22 @@ uint64_t segw_room(const struct segw *s)
     return s->data_reserved - s->tail_bytes;
 }
 
+/* A step on a disk that is nearly full leaves room for the other streams' steps. */
+static uint64_t modest_step(const struct segw *s, uint64_t step_bytes)
+{
+    struct statvfs st;
+    if (fstatvfs(s->fd, &st) != 0)
+        return step_bytes;
+    return min_u64(step_bytes, (uint64_t)st.f_bavail * st.f_frsize / SHARE_OF_FREE);
+}
+
 int segw_reserve_data(struct segw *s, uint64_t want, uint64_t least, uint64_t step_bytes)
 {
     if (segw_room(s) >= want)
         return 0;
     uint64_t have = s->data_reserved, floor = s->tail_bytes + least;
-    uint64_t goal = min_u64(max_u64(s->tail_bytes + want, have + step_bytes), s->super.data_cap);
+    uint64_t goal = min_u64(max_u64(s->tail_bytes + want, have + modest_step(s, step_bytes)),
+                            s->super.data_cap);
     if (goal <= have || floor > s->super.data_cap)
         return floor <= have ? 0 : -ENOSPC;
     for (;;) {

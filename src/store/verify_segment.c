@@ -57,8 +57,12 @@ static bool is_one_bit_off(const struct verify_seg *s, const uint8_t *slot)
  * written to any more. */
 static bool may_be_torn(const struct verify *v, const struct verify_seg *s, const uint8_t *slot)
 {
+    struct seg_slot bytes;
+    memcpy(&bytes, slot, sizeof bytes);
     if (v->is_live && s->file.super.session_no == v->live_session)
         return true; /* it may be written this very moment */
+    if (crc32c(0, &bytes, offsetof(struct seg_slot, crc)) == le32_get(bytes.crc))
+        return false; /* whole, and yet wrong: its counts do not fit the superblock */
     return !s->file.slot.is_sealed && !is_one_bit_off(s, slot);
 }
 

@@ -82,6 +82,18 @@ static int missing(const struct view *v, struct swt_diag *reterr)
                    v->first, v->end - 1, span);
 }
 
+/* A range without frames: of a stream that has not come so far, or written the wrong way round. */
+static int backwards(const struct view *v, const struct swt_window_spec *spec,
+                     struct swt_diag *reterr)
+{
+    bool is_open = spec->to.kind == SWT_POS_END || spec->to.kind == SWT_POS_NONE ||
+                   spec->to.kind == SWT_POS_NOW;
+    if (is_open && v->first == v->end && spec->edge == SWT_EDGE_TRIM)
+        return 0;
+    return is_open ? missing(v, reterr)
+                   : err_set(reterr, SWT_E_USAGE, "the range ends before it begins");
+}
+
 static int find_time(const struct view *v, int64_t ns, int64_t *ret_frame, struct swt_diag *reterr)
 {
     uint64_t frame = 0;
@@ -198,11 +210,50 @@ static int plan_last_frames(const struct view *v, const struct swt_window_spec *
     return emit(v, spec, &s, p, reterr);
 }
 
+/* Rate of the run that sounds at a time: runs of one stream may differ. */
+static int sound_run(const struct view *v, int64_t ns, struct swt_ratio *ret_rate,
+                     uint64_t *ret_run_base, struct swt_diag *reterr)
+{
+    int64_t frame = 0;
+    struct store_frame f;
+    const struct params *params;
+    int rc = v->first < v->end ? find_time(v, ns, &frame, reterr) : 0;
+    if (rc < 0 || v->first == v->end)
+        return rc;
+    frame = frame < v->end ? frame : v->end - 1;
+    rc = store_reader_frame(v->reader, (uint64_t)frame, &f, reterr);
+    if (rc >= 0)
+        rc = store_reader_params(v->reader, (uint64_t)frame, &params, reterr);
+    if (rc < 0)
+        return rc;
+    *ret_rate = params->rate.num > 0 ? params->rate : *ret_rate;
+    *ret_run_base = f.run_base_frame;
+    return 0;
+}
+
+/* The index must be whole around a place that was found by time: a frame that cannot be read might be the one. */
+static int check_place(const struct view *v, int64_t frame, struct swt_diag *reterr)
+{
+    struct store_frame f;
+    for (int64_t i = frame - 1; i <= frame; i++) {
+        int rc = i >= v->first && i < v->end
+                     ? store_reader_frame(v->reader, (uint64_t)i, &f, reterr)
+                     : 0;
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 /* Sound between two times: slot i stands for time a_ns + i / rate; holes become zeros. */
 static int plan_sound_time(const struct view *v, const struct swt_window_spec *spec, int64_t a_ns,
                            int64_t b_ns, struct plan *p, struct swt_diag *reterr)
 {
-    const struct swt_ratio rate = v->rate;
+    struct swt_ratio rate = v->rate;
+    uint64_t run_base = 0;
+    int rc = sound_run(v, a_ns, &rate, &run_base, reterr);
+    if (rc < 0)
+        return rc;
     int64_t half = size_scale(1, rate.den * INT64_C(500000000), rate.num);
     int64_t n = size_scale(b_ns - a_ns, rate.num, rate.den * INT64_C(1000000000));
     int64_t frame = 0, slot = 0;
@@ -214,7 +265,7 @@ static int plan_sound_time(const struct view *v, const struct swt_window_spec *s
     if ((s.missing_before || s.missing_after) && spec->edge == SWT_EDGE_ERROR)
         return missing(v, reterr);
     bool trim = spec->edge == SWT_EDGE_TRIM || spec->edge == SWT_EDGE_ERROR;
-    int rc = find_time(v, a_ns > INT64_MIN + half ? a_ns - half : a_ns, &frame, reterr);
+    rc = find_time(v, a_ns > INT64_MIN + half ? a_ns - half : a_ns, &frame, reterr);
     while (rc >= 0 && slot < n && frame < v->end) {
         struct store_frame f;
         rc = store_reader_frame(v->reader, (uint64_t)frame, &f, reterr);
@@ -223,11 +274,17 @@ static int plan_sound_time(const struct view *v, const struct swt_window_spec *s
         int64_t at = size_scale(f.time_ns - a_ns, rate.num, rate.den * INT64_C(1000000000));
         if (at >= n)
             break;
+        if (f.run_base_frame != run_base)
+            return err_set(reterr, SWT_E_RUNS,
+                           "the window crosses a format change at frame %" PRIu64
+                           ": take each part alone",
+                           f.run_base_frame);
         if (at > slot && !(trim && p->n_frames == 0))
             rc = plan_add(p, PLAN_ZERO, 0, at - slot);
         slot = at > slot ? at : slot;
         uint64_t gap = 0;
-        int64_t stop = frame + (n - slot) < v->end ? frame + (n - slot) : v->end;
+        int64_t run_end = (int64_t)f.run_end_frame < v->end ? (int64_t)f.run_end_frame : v->end;
+        int64_t stop = frame + (n - slot) < run_end ? frame + (n - slot) : run_end;
         int found = rc < 0 ? rc
                            : store_reader_find_gap(v->reader, (uint64_t)frame, (uint64_t)(stop - 1),
                                                    &gap, reterr);
@@ -247,7 +304,7 @@ static int plan_time_range(const struct view *v, const struct swt_window_spec *s
                            int64_t b_ns, struct plan *p, struct swt_diag *reterr)
 {
     if (b_ns <= a_ns)
-        return err_set(reterr, SWT_E_USAGE, "the range ends before it begins");
+        return backwards(v, spec, reterr);
     if (b_ns > INT64_MAX / 2 || a_ns < INT64_MIN / 2)
         return missing(v, reterr);
     if (v->is_sound && p->stride == 1 && v->rate.num > 0)
@@ -262,6 +319,10 @@ static int plan_time_range(const struct view *v, const struct swt_window_spec *s
     int rc = find_time(v, a_ns, &s.a, reterr);
     if (rc >= 0)
         rc = find_time(v, b_ns, &s.b, reterr);
+    if (rc >= 0)
+        rc = check_place(v, s.a, reterr);
+    if (rc >= 0)
+        rc = check_place(v, s.b, reterr);
     if (rc < 0)
         return rc;
     if (s.a == s.b && !s.missing_before && !s.missing_after)
@@ -330,7 +391,7 @@ static int plan_range(const struct view *v, const struct swt_window_spec *spec, 
             return rc;
     }
     if (s.b <= s.a)
-        return err_set(reterr, SWT_E_USAGE, "the range ends before it begins");
+        return backwards(v, spec, reterr);
     if (s.a < 0)
         return missing(v, reterr);
     clip(v, &s);
@@ -349,6 +410,8 @@ static int at_frame(const struct view *v, struct swt_pos pos, int64_t *ret_frame
         if (v->first == v->end || ns < v->t.first_ns || ns >= v->t.end_ns)
             return missing(v, reterr);
         rc = find_time(v, ns + 1, ret_frame, reterr);
+        if (rc >= 0)
+            rc = check_place(v, *ret_frame, reterr);
         *ret_frame -= 1;
         return rc;
     }

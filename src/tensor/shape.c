@@ -86,6 +86,9 @@ static int picture_shape(struct window *w, struct swt_diag *reterr)
     w->shape.crop_y = s->crop_y;
     w->shape.dtype = s->dtype;
     w->shape.is_chw = s->layout != SWT_LAYOUT_THWC;
+    if (s->has_norm && s->n_norm > 1 && s->n_norm != w->shape.pixfmt->n_comps)
+        return err_set(reterr, SWT_E_USAGE, "--norm has %d values, and %s has %d components",
+                       s->n_norm, w->shape.pixfmt->name, w->shape.pixfmt->n_comps);
     w->shape.has_norm = s->has_norm;
     memcpy(w->shape.mean, s->mean, sizeof w->shape.mean);
     memcpy(w->shape.std, s->std, sizeof w->shape.std);

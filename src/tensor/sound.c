@@ -26,7 +26,8 @@ struct job {
     int64_t offset_ns; /* recording time of a tag = its time + this */
     struct soundline line;
     struct sound *out;
-    bool is_over; /* nothing later is wanted */
+    bool is_over;  /* nothing later is wanted */
+    bool is_fresh; /* a session has begun: its first block stands at its own time */
 };
 
 void sound_done(struct sound *s)
@@ -123,8 +124,9 @@ static int take_block(struct job *j, const struct media_frame *f, struct swt_dia
         return 0;
     if (s->n == 0)
         s->first_ns = time_ns + size_scale(skip, INT64_C(1000000000), s->rate_hz);
-    else if (gap)
+    else if (gap || j->is_fresh)
         rc = put(s, NULL, samples_in(s, time_ns - s->first_ns) - s->n, reterr);
+    j->is_fresh = false;
     size_t frame = (size_t)s->channels * dtype_get(s->dtype)->bytes;
     return rc < 0 ? rc : put(s, f->samples + (size_t)skip * frame, end - skip, reterr);
 }
@@ -169,6 +171,8 @@ static int enter(struct job *j, const struct store_packet *p, bool is_first,
         return 0;
     int rc = drain(j, reterr);
     j->ops->flush(j->decoder);
+    j->line = (struct soundline){.rate_hz = j->line.rate_hz};
+    j->is_fresh = true;
     return rc;
 }
 
