@@ -55,14 +55,14 @@ is_whole() { # RECORDING
 copied() {
     local k before after
     start_writer r.swt
-    for k in {1..6}; do
+    for k in {1..4}; do
         before=$(count r.swt)
         "$@" "copy$k.swt"
         after=$(count r.swt)
         echo "$before $after" >"span$k"
         wait_for 20 has_frames r.swt tensor $((after + 7))
     done
-    for k in {1..6}; do
+    for k in {1..4}; do
         read -r before after <"span$k"
         is_whole "copy$k.swt"
         echo "copy $k: $N of $before to $after"
@@ -100,7 +100,7 @@ by_tar() {
     command -v rsync >/dev/null || skip "rsync is not installed"
     start_writer r.swt
     local before
-    for _ in {1..6}; do
+    for _ in {1..4}; do
         before=$(count r.swt)
         # Without --checksum rsync leaves a file alone that was written again within the second, at its old size.
         but_new_segments rsync -a --checksum --delete r.swt/ copy.swt/
@@ -224,7 +224,7 @@ nobody_has() { # RECORDING AT-LEAST
     mkdir ro
     mount --bind . ro 2>/dev/null && mount -o remount,ro,bind ro 2>/dev/null || skip "bind mounts do not work here"
     local n
-    for _ in {1..5}; do
+    for _ in {1..3}; do
         n=$(count r.swt)
         is_whole ro/r.swt
         [ "$N" -ge "$n" ]
@@ -238,7 +238,7 @@ nobody_has() { # RECORDING AT-LEAST
     umask 022
     start_writer r.swt
     local n
-    for _ in {1..5}; do
+    for _ in {1..3}; do
         n=$(count r.swt)
         nobody_has r.swt "$n"
         reads_as_nobody r.swt
