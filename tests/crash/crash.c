@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "exhaust.h"
 
 #define CASES_PER_PLAN 24u /* cuts of the same first session */
 #define WORKERS_MAX    16
+#define LONG_MIXES     1000
 #define OLD_GHOSTS     3 /* segments of a deleted recording */
 
 /* ---- figures, shared by the workers -------------------------------------------------------------- */
@@ -42,6 +44,7 @@ struct options {
     int64_t only; /* case to run alone; -1 all */
     unsigned workers;
     uint64_t stop_after; /* failed cases */
+    uint64_t mixes;      /* of each point of the exhaustive search; 0: not this search */
     bool is_verbose;
 };
 
@@ -443,19 +446,39 @@ static int run_one(void)
     return c.verdict.violation != V_NONE;
 }
 
+static int run_exhaust(void)
+{
+    struct exhaust_figures f;
+    double began_s = seconds();
+    exhaust_run(options.mixes, options.mixes >= LONG_MIXES, &f);
+    printf("# %" PRIu64 " short sessions, %" PRIu64 " points of time, %" PRIu64 " mixes, %" PRIu64
+           " different disks, %" PRIu64 " sessions behind them, %.1f s\n",
+           f.workloads, f.points, f.cuts, f.images, f.sessions, seconds() - began_s);
+    printf("# %" PRIu64 " points have more than %" PRIu64
+           " mixes: so many in order, so many by chance\n",
+           f.sampled, options.mixes);
+    printf("1..1\n%sok 1 - every power cut of sessions of up to three appends\n",
+           f.failed > 0 ? "not " : "");
+    return f.failed > 0;
+}
+
 static int usage(void)
 {
     (void)fprintf(stderr, "usage: crash [--cuts N] [--seed S] [--case NUMBER] [--workers N] "
-                          "[--stop-after FAILURES] [-v]\n");
+                          "[--stop-after FAILURES] [-v]\n"
+                          "       crash --exhaust MIXES\n");
     return 2;
 }
 
 static bool take_options(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"cuts", required_argument, NULL, 'c'},       {"seed", required_argument, NULL, 's'},
-        {"case", required_argument, NULL, 'n'},       {"workers", required_argument, NULL, 'w'},
-        {"stop-after", required_argument, NULL, 'x'}, {0}};
+    static const struct option table[] = {{"cuts", required_argument, NULL, 'c'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"case", required_argument, NULL, 'n'},
+                                          {"workers", required_argument, NULL, 'w'},
+                                          {"stop-after", required_argument, NULL, 'x'},
+                                          {"exhaust", required_argument, NULL, 'e'},
+                                          {0}};
     int o;
     while ((o = getopt_long(argc, argv, "v", table, NULL)) != -1) {
         switch (o) {
@@ -474,6 +497,9 @@ static bool take_options(int argc, char **argv)
         case 'x':
             options.stop_after = strtoull(optarg, NULL, 0);
             break;
+        case 'e':
+            options.mixes = strtoull(optarg, NULL, 0);
+            break;
         case 'v':
             options.is_verbose = true;
             break;
@@ -490,6 +516,8 @@ int main(int argc, char **argv)
         return usage();
     if (options.only >= 0)
         return run_one();
+    if (options.mixes > 0)
+        return run_exhaust();
     double began_s = seconds();
     struct worker_figures f = run_all();
     report(&f, seconds() - began_s);

@@ -49,8 +49,8 @@ struct play {
     size_t n_pending;
     struct rnd rnd;
     unsigned early_percent,
-        dir_percent;            /* written back before the cut; directory operations kept */
-    uint64_t choice, n_choices; /* what of `choice` is left; product of the radices so far */
+        dir_percent; /* written back before the cut; directory operations kept */
+    size_t n_taken;  /* of the cut's choices */
 };
 
 static void *must(void *p)
@@ -60,14 +60,34 @@ static void *must(void *p)
     return p;
 }
 
-/* The next digit of the choice. */
-static size_t digit(struct play *p, size_t radix)
+bool choices_next(struct choices *c)
 {
-    size_t of = (size_t)(p->choice % radix);
-    p->choice /= radix;
-    if (__builtin_mul_overflow(p->n_choices, (uint64_t)radix, &p->n_choices))
-        p->n_choices = UINT64_MAX;
-    return of;
+    for (; c->n > 0; c->n--) {
+        if (c->taken[c->n - 1] + 1 < c->of[c->n - 1]) {
+            c->taken[c->n - 1]++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next choice, one of `n`. */
+static size_t choose(struct play *p, size_t n)
+{
+    struct choices *c = p->cut->choices;
+    size_t k = p->n_taken++;
+    if (n == 1) {
+        p->n_taken--;
+        return 0;
+    }
+    if (c->by_chance != NULL)
+        return (size_t)rnd_below(c->by_chance, n);
+    if (k >= CHOICES)
+        abort(); /* the exhaustive search is for short sessions */
+    if (k == c->n)
+        c->taken[c->n++] = 0;
+    c->of[k] = (uint8_t)n;
+    return c->taken[k];
 }
 
 static bool decide(struct play *p, unsigned percent)
@@ -76,7 +96,7 @@ static bool decide(struct play *p, unsigned percent)
     if (style == CUT_DROP || style == CUT_KEEP)
         return style == CUT_KEEP;
     if (style == CUT_CHOICE)
-        return digit(p, 2) != 0;
+        return choose(p, 2) != 0;
     return rnd_percent(&p->rnd, percent);
 }
 
@@ -128,6 +148,9 @@ static void note_state(struct play_file *f, size_t i)
 {
     struct page_states *s = &f->states[i];
     struct page *now = i < f->cache.n ? f->cache.pages[i] : NULL;
+    if (s->n > 0 && now != NULL && s->of[s->n - 1] != NULL &&
+        memcmp(now->bytes, s->of[s->n - 1]->bytes, PAGE_BYTES) == 0)
+        return;
     if (s->n == STATES)
         abort();     /* the exhaustive search is for short sessions */
     if (now != NULL) /* NULL: cut off, zeros */
@@ -351,7 +374,7 @@ static void choose_page(struct play *p, int node, size_t i)
 {
     const struct page_states *s = &p->files[node].states[i];
     static const struct page zeros;
-    size_t k = digit(p, s->n + 1);
+    size_t k = choose(p, s->n + 1);
     if (k == 0)
         return;
     const struct page *page = s->of[k - 1] != NULL ? s->of[k - 1] : &zeros;
@@ -361,10 +384,6 @@ static void choose_page(struct play *p, int node, size_t i)
 static void decide_page(struct play *p, int node, size_t i)
 {
     struct play_file *f = &p->files[node];
-    if (p->cut->style == CUT_CHOICE) {
-        choose_page(p, node, i);
-        return;
-    }
     bool is_whole = p->cut->style == CUT_PAGES;
     bool keep_page = is_whole && decide(p, f->keep_percent);
     for (unsigned s = 0; s < SECTORS; s++) {
@@ -382,9 +401,7 @@ static void decide_length(struct play *p, int node)
 {
     struct play_file *f = &p->files[node];
     uint64_t size = f->lengths[0];
-    if (p->cut->style == CUT_CHOICE) {
-        size = f->lengths[digit(p, f->n_lengths)];
-    } else if (f->n_lengths > 1 && decide(p, 50)) {
+    if (f->n_lengths > 1 && decide(p, 50)) {
         size = f->lengths[f->n_lengths - 1];
         if (is_harming(p->cut->style) && rnd_percent(&p->rnd, 30))
             size = f->lengths[rnd_below(&p->rnd, f->n_lengths)];
@@ -414,6 +431,33 @@ void disk_ghosts(const struct disk *from, size_t most, struct disk *to)
     }
 }
 
+/* Which nodes can be reached by a name, and are still there when the power is back. */
+static void mark_named(const struct disk *d, int node, bool *named)
+{
+    named[node] = true;
+    for (size_t i = 0; i < d->nodes[node].n_names; i++)
+        mark_named(d, d->nodes[node].names[i].node, named);
+}
+
+/* What of a file does not matter is not decided: no name leads to it, or the page lies behind its end. */
+static void choose_files(struct play *p)
+{
+    bool *named = must(calloc(p->image->n, sizeof *named));
+    mark_named(p->image, ROOT, named);
+    for (size_t k = 0; k < p->n_files && k < p->image->n; k++) {
+        struct play_file *f = &p->files[k];
+        if (!f->is_touched || !named[k])
+            continue;
+        size_t at = choose(p, f->n_lengths);
+        for (size_t i = 0; i < f->n_dirty && i * PAGE_BYTES < f->lengths[at]; i++) {
+            if (f->dirty[i] != 0)
+                choose_page(p, (int)k, i);
+        }
+        content_resize(&p->image->nodes[k].data, f->lengths[at]);
+    }
+    free(named);
+}
+
 static void decide_files(struct play *p)
 {
     size_t n = p->n_files < p->image->n ? p->n_files : p->image->n;
@@ -438,8 +482,9 @@ static void decide_files(struct play *p)
 static void decide_dirs(struct play *p)
 {
     for (size_t i = 0; i < p->n_pending; i++) {
-        if (decide(p, p->dir_percent))
-            disk_apply(p->image, p->trace, &p->trace->ops[p->pending[i]]);
+        const struct op *op = &p->trace->ops[p->pending[i]];
+        if (!p->image->nodes[op->node].is_volatile && decide(p, p->dir_percent))
+            disk_apply(p->image, p->trace, op);
     }
     for (size_t k = 0; k < p->image->n; k++) {
         if (p->image->nodes[k].is_volatile)
@@ -452,8 +497,6 @@ void disk_cut(const struct disk *base, const struct trace *t, const struct cut *
               struct disk *ret_disk)
 {
     struct play p = {.trace = t, .cut = cut, .image = ret_disk, .rnd = {cut->seed}};
-    p.choice = cut->choice;
-    p.n_choices = 1;
     disk_copy(ret_disk, base);
     p.pending = must(malloc((cut->at + 1) * sizeof *p.pending));
     if (cut->style != CUT_DROP && cut->style != CUT_KEEP && cut->style != CUT_CHOICE) {
@@ -462,10 +505,11 @@ void disk_cut(const struct disk *base, const struct trace *t, const struct cut *
     }
     for (size_t i = 0; i < cut->at; i++)
         play_op(&p, i);
-    decide_files(&p);
+    if (cut->style != CUT_CHOICE)
+        decide_files(&p);
     decide_dirs(&p);
-    if (cut->ret_choices != NULL)
-        *cut->ret_choices = p.n_choices;
+    if (cut->style == CUT_CHOICE)
+        choose_files(&p);
     for (size_t i = 0; i < p.n_files; i++) {
         for (size_t k = 0; p.files[i].states != NULL && k < p.files[i].n_dirty; k++)
             forget_states(&p.files[i], k);

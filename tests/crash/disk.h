@@ -148,14 +148,22 @@ enum cut_style {
 };
 extern const char *const cut_style_names[N_CUT_STYLES];
 
+/* The decisions of one cut in turn, each one of so many. choices_next makes them those of the next cut. */
+#define CHOICES 64u
+struct choices {
+    uint8_t taken[CHOICES], of[CHOICES];
+    size_t n;
+    struct rnd *by_chance; /* decides instead; NULL: nothing */
+};
+bool choices_next(struct choices *c); /* false: there are no more */
+
 struct cut {
     size_t at; /* ops before this one were done */
     uint64_t seed;
     enum cut_style style;
-    /* CUT_CHOICE: a number of mixed radix. Its digits are, for each dirty page, which of its states since the
-     * last sync is on the disk; for each file, which length; for each directory operation, whether it is. */
-    uint64_t choice;
-    uint64_t *ret_choices; /* how many there are, at most UINT64_MAX; may be NULL */
+    /* CUT_CHOICE: for each directory operation, whether it is on the disk; for each file that has a name then,
+     * which length; for each dirty page within it, which of its states since the last sync. */
+    struct choices *choices;
 };
 /* The disk after the power comes back. */
 void disk_cut(const struct disk *base, const struct trace *t, const struct cut *cut,
