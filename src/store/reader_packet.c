@@ -24,6 +24,7 @@ struct cursor {
     size_t i; /* segment; r->n: at the end */
     struct rseg *seg;
     uint64_t k, n; /* next entry in it, entries in it */
+    uint64_t lost; /* damaged ones since the last that could be read */
 };
 
 static int cursor_enter(struct store_reader *r, struct cursor *c, size_t i)
@@ -45,12 +46,14 @@ static int cursor_enter(struct store_reader *r, struct cursor *c, size_t i)
 static int cursor_next(struct store_reader *r, struct cursor *c, struct entry *ret_entry,
                        uint64_t *ret_no)
 {
+    c->lost = 0;
     while (c->i < r->n) {
         while (c->k < c->n) {
             int rc = rseg_entry(r, c->seg, c->k++, ret_entry);
             *ret_no = c->seg->super.base_entry + c->k - 1;
             if (rc != 0)
                 return rc;
+            c->lost++;
         }
         int rc = cursor_enter(r, c, c->i + 1);
         if (rc < 0)
@@ -137,6 +140,8 @@ static int collect(struct store_reader *r, uint64_t from, uint64_t to, struct sw
         r->pics[r->n_pics++] = (struct rpic){e.time_ns, ordinal, no};
         expected++;
     }
+    if (rc == 0 && c.lost > 0) /* the last ones: any of them may show a picture */
+        note_hole(r, expected, expected + c.lost);
     return rc;
 }
 
