@@ -65,7 +65,7 @@ int store_reader_open(struct store_dir *dir, const char *name, struct store_read
     r->path = dir->path;
     r->first_base = UINT64_MAX;
     r->anchors_boot_ns = INT64_MIN;
-    r->blocks = calloc(READER_BLOCKS, sizeof *r->blocks);
+    r->blocks = calloc(READER_SETS * READER_WAYS, sizeof *r->blocks); /* pages come when touched */
     if (!r->blocks)
         return err_errno(reterr, ENOMEM, dir->path, "open stream");
     int rc = dir_stream_open(dir, name, &r->stream_fd, &r->seg_fd, &r->meta, reterr);

@@ -15,8 +15,9 @@
 #include "store/dir.h"
 #include "store/segscan.h"
 
-#define READER_BLOCK_ENTRIES 128u /* index entries read together: 8 KiB */
-#define READER_BLOCKS        16u
+#define READER_BLOCK_ENTRIES 32u  /* index entries read together: 2 KiB */
+#define READER_SETS          256u /* of blocks that are kept, at most 2 MiB */
+#define READER_WAYS          4u   /* blocks in a set */
 #define READER_FDS           48u  /* segment descriptors kept open at most */
 #define READER_RANKS         256u /* frames of packets whose order is worked out together */
 #define READER_HOLES         64u
@@ -53,9 +54,9 @@ struct rmap {
 };
 
 struct rblock {
-    const struct rseg *seg; /* NULL: empty */
-    uint64_t no;            /* of the block in its segment */
-    uint64_t used;
+    uint64_t used; /* 0: empty */
+    uint64_t salt; /* of its segment */
+    uint64_t no;   /* of the block in its segment */
     struct seg_entry entries[READER_BLOCK_ENTRIES];
 };
 
@@ -99,7 +100,7 @@ struct store_reader {
     size_t n_open;
     uint64_t stamp;
 
-    struct rblock *blocks; /* READER_BLOCKS */
+    struct rblock *blocks; /* READER_SETS of READER_WAYS */
     struct rrun *runs;     /* touched so far */
     size_t n_runs;
 
@@ -157,6 +158,10 @@ size_t rseg_by_base(const struct store_reader *r, uint64_t base);
 typedef uint64_t rseg_number(const struct super *s);
 int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t *ret_i,
                    struct swt_diag *reterr);
+/* Where to look for x among lo .. hi - 1, over which it grows from x_lo to x_hi: in proportion, and in the middle
+ * every third time, so that no search takes much longer than bisection. */
+uint64_t rseg_guess(uint64_t lo, uint64_t hi, int64_t x_lo, int64_t x_hi, int64_t x,
+                    unsigned round);
 /* End of the run of a segment, as a frame number. */
 int rseg_run_end(struct store_reader *r, struct rseg *seg, uint64_t *ret_end,
                  struct swt_diag *reterr);

@@ -63,40 +63,39 @@ static bool entry_covers(const struct entry *e, uint64_t frame)
     return e->pos <= frame && frame - e->pos < e->len;
 }
 
-/* Is it the entry `k`? 1 yes, 0 no, -errno. */
-static int try_entry(struct store_reader *r, struct rseg *seg, uint64_t k, uint64_t n,
-                     uint64_t frame)
+static int take_hit(struct store_reader *r, struct rseg *seg, uint64_t k, const struct entry *e)
 {
-    struct entry e;
-    int rc = k < n ? rseg_entry(r, seg, k, &e) : 0;
-    if (rc <= 0 || !entry_covers(&e, frame))
-        return rc < 0 ? rc : 0;
     r->hit.seg = seg;
     r->hit.k = k;
-    r->hit.entry = e;
+    r->hit.entry = *e;
     return 1;
 }
 
-/* Last entry of lo .. hi - 1 that begins at or before the frame. Damaged ones are stepped over, so that they
- * hide nothing but themselves. `ret_k` = hi: none. */
-static int search_entry(struct store_reader *r, struct rseg *seg, uint64_t n, uint64_t frame,
-                        uint64_t *ret_k)
+/* Search for the entry that covers the frame: 1 it is r->hit, 0 none, then `ret_k` is the last that begins before
+ * it (`n`: none), -errno. Damaged ones are stepped over, so that they hide nothing but themselves. */
+static int search_entry(struct store_reader *r, size_t i, struct rseg *seg, uint64_t n,
+                        uint64_t frame, uint64_t *ret_k)
 {
-    uint64_t lo = 0, hi = n;
+    uint64_t lo = 0, hi = n, end = i + 1 < r->n ? r->bases[i + 1] : r->end_frame;
+    int64_t pos_lo = (int64_t)seg->super.base_frame, pos_hi = (int64_t)end;
     *ret_k = n;
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo) / 2, k = mid;
+    for (unsigned round = 0; lo < hi; round++) {
+        uint64_t at = rseg_guess(lo, hi, pos_lo, pos_hi, (int64_t)frame, round), k = at;
         struct entry e;
         int rc = 0;
         while (k < hi && (rc = rseg_entry(r, seg, k, &e)) == 0)
             k++;
         if (rc < 0)
             return rc;
+        if (k < hi && entry_covers(&e, frame))
+            return take_hit(r, seg, k, &e);
         if (k < hi && e.pos <= frame) {
             *ret_k = k;
             lo = k + 1;
+            pos_lo = (int64_t)(e.pos + e.len);
         } else {
-            hi = mid;
+            pos_hi = k < hi ? (int64_t)e.pos : pos_hi;
+            hi = at;
         }
     }
     return 0;
@@ -107,19 +106,20 @@ static int find_entry(struct store_reader *r, size_t i, struct rseg *seg, uint64
                       struct swt_diag *reterr)
 {
     uint64_t n = 0, k = 0;
+    struct entry e;
     if (r->hit.seg == seg && entry_covers(&r->hit.entry, frame))
         return 0;
     int rc = rseg_entries(r, i, seg, &n);
     if (rc < 0)
         return rc;
-    rc = r->hit.seg == seg ? try_entry(r, seg, r->hit.k + 1, n, frame) : 0;
+    if (r->hit.seg == seg && r->hit.k + 1 < n) { /* frames mostly come in order */
+        rc = rseg_entry(r, seg, r->hit.k + 1, &e);
+        rc = rc == 1 && entry_covers(&e, frame) ? take_hit(r, seg, r->hit.k + 1, &e)
+             : rc < 0                           ? rc
+                                                : 0;
+    }
     if (rc == 0)
-        rc = try_entry(r, seg, frame - seg->super.base_frame, n, frame); /* one frame an entry */
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    rc = search_entry(r, seg, n, frame, &k);
-    if (rc == 0)
-        rc = try_entry(r, seg, k, n, frame);
+        rc = search_entry(r, i, seg, n, frame, &k);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     return rseg_lost_entry(r, i, k < n ? k + 1 : 0, (int64_t)frame, reterr);

@@ -5,9 +5,9 @@
  * until close, whatever retention unlinks.
  *
  * Why the pieces fit. Segment k is mapped from its seam, that is from the 64 KiB boundary at or below its
- * first byte, up to the boundary at or below the first byte of k + 1, or to its own end if it is the newest
- * of the run. A seam holds the same bytes as the run has there, so that when k + 1 appears and is mapped
- * over the tail of k, nothing changes under anybody who reads.
+ * first byte, up to the boundary above its last. A seam holds the same bytes as the run has there, so that
+ * when k + 1 is mapped over the tail of k, nothing changes under anybody who reads; and k that is mapped
+ * after k + 1 ends where that one's seam begins. So a window needs only the segments that hold its frames.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -156,54 +156,50 @@ static int map_file(struct store_reader *r, struct rseg *seg, uint8_t *addr, uin
     return at == MAP_FAILED ? err_errno(reterr, errno, r->path, "map segment") : 0;
 }
 
-/* Up to where segment i is to be mapped. A damaged successor gives no seam: then up to the 64 KiB boundary
- * above its first byte, as far as the next good one leaves that free. */
-static int map_end(struct store_reader *r, size_t i, const struct rseg *seg, uint64_t run_end,
-                   uint64_t *ret_end)
+/* Bases come from file names, so they may be anything. */
+static uint64_t flat_of_base(const struct super *s, uint64_t base)
+{
+    uint64_t flat = 0;
+    return size_mul(base - s->run_base_frame, s->frame_bytes, &flat) ? flat : UINT64_MAX;
+}
+
+/* Up to where segment i is to be mapped: to the 64 KiB boundary above its last byte, but never over what a later one
+ * already holds from its seam on. */
+static uint64_t map_end(const struct store_reader *r, size_t i, const struct rseg *seg,
+                        const struct rmap *m)
 {
     const struct super *s = &seg->super;
-    uint64_t end = UINT64_MAX;
+    uint64_t end = super_flat(s, s->base_frame) + s->data_cap;
+    if (i + 1 < r->n && flat_of_base(s, r->bases[i + 1]) < end)
+        end = flat_of_base(s, r->bases[i + 1]);
+    end = size_up(end, SEG_SEAM_BYTES);
     for (size_t j = i + 1; j < r->n; j++) {
-        struct rseg *next = NULL;
-        int rc = rseg_get(r, j, &next, NULL);
-        if (rc < 0 && rc != SWT_E_CORRUPT)
-            return rc;
-        if (rc == 0 && next->super.run_no != s->run_no)
+        uint64_t seam = size_down(flat_of_base(s, r->bases[j]), SEG_SEAM_BYTES);
+        if (seam >= end)
             break;
-        uint64_t flat = super_flat(s, r->bases[j]);
-        if (rc == 0) {
-            uint64_t seam = size_down(flat, SEG_SEAM_BYTES);
-            *ret_end = end < seam ? end : seam;
-            return 0;
-        }
-        if (end == UINT64_MAX)
-            end = size_up(flat, SEG_SEAM_BYTES);
+        if (r->segs[j] && r->segs[j]->map == m)
+            return seam;
     }
-    if (end == UINT64_MAX && i + 1 < r->n)
-        end = size_up(super_flat(s, run_end), SEG_SEAM_BYTES);
-    else if (end == UINT64_MAX)
-        end = size_up(super_flat(s, s->base_frame) + s->data_cap, SEG_SEAM_BYTES);
-    *ret_end = end;
-    return 0;
+    return end;
 }
 
 /* Map segment i as far as it belongs into `m`, unless it is there. */
-static int map_segment(struct store_reader *r, size_t i, struct rseg *seg, uint64_t run_end,
-                       const struct rmap *m, struct swt_diag *reterr)
+static int map_segment(struct store_reader *r, size_t i, struct rseg *seg, const struct rmap *m,
+                       struct swt_diag *reterr)
 {
     const struct super *s = &seg->super;
-    uint64_t end = 0, flat = super_flat(s, s->base_frame);
+    uint64_t end = map_end(r, i, seg, m), flat = super_flat(s, s->base_frame);
     struct span part = {.from = size_down(flat, SEG_SEAM_BYTES)};
-    int rc = map_end(r, i, seg, run_end, &end);
-    if (rc < 0 || (seg->map == m && seg->map_end >= end))
-        return rc;
+    if (seg->map == m && seg->map_end >= end)
+        return 0;
     part.to = end - m->flat < m->bytes ? end : m->flat + m->bytes;
     part.from = part.from > m->flat ? part.from : m->flat;
     if (part.to > part.from) {
         uint64_t off = s->data_off - (flat - part.from);
         if (part.from > flat)
             off = s->data_off + (part.from - flat);
-        rc = map_file(r, seg, m->addr + (part.from - m->flat), part.to - part.from, off, reterr);
+        int rc = map_file(r, seg, m->addr + (part.from - m->flat), part.to - part.from, off,
+                          reterr);
         if (rc < 0)
             return rc;
     }
@@ -246,30 +242,22 @@ static int check_length(struct store_reader *r, struct rseg *seg, uint64_t end_f
     return rc == 1 ? 0 : refuse_length(r, seg, n, room, reterr);
 }
 
-/* Map segment i and those after it as far as their bytes lie in `want`. */
-static int map_window(struct store_reader *r, size_t i, uint64_t end_frame, uint64_t run_end,
-                      const struct span *want, const struct rmap *m, struct swt_diag *reterr)
+/* Map segment i and those after it that hold frames before `end_frame`, all of one run. */
+static int map_window(struct store_reader *r, size_t i, uint64_t end_frame, const struct rmap *m,
+                      struct swt_diag *reterr)
 {
-    uint64_t flat = 0, run_no = 0;
-    for (const size_t begin = i; i < r->n; i++) {
+    for (const size_t begin = i; i < r->n && (i == begin || r->bases[i] < end_frame); i++) {
         struct rseg *seg = NULL;
-        bool is_seam_only = r->bases[i] >= end_frame;
         int rc = rseg_get(r, i, &seg, reterr);
-        if (rc == SWT_E_CORRUPT && is_seam_only)
-            continue; /* the bytes come from the one before, or from the seam of a later one */
         if (rc < 0)
             return rc;
-        flat = size_down(super_flat(&seg->super, seg->super.base_frame), SEG_SEAM_BYTES);
-        if (i > begin && (seg->super.run_no != run_no || flat >= want->to))
-            return 0;
-        run_no = seg->super.run_no;
         uint64_t next = i + 1 < r->n ? r->bases[i + 1] : UINT64_MAX;
         next = next < end_frame ? next : end_frame;
         rc = rseg_has_frames(r, i, seg, next, reterr);
         if (rc == 0)
             rc = check_length(r, seg, next, reterr);
         if (rc == 0)
-            rc = map_segment(r, i, seg, run_end, m, reterr);
+            rc = map_segment(r, i, seg, m, reterr);
         if (rc < 0)
             return rc;
     }
@@ -312,7 +300,7 @@ int map_once(struct store_reader *r, uint64_t first, uint64_t n, const uint8_t *
                         size_up(super_flat(&seg->super, first + n), SEG_SEAM_BYTES)};
     rc = find_space(r, seg, run_end, &want, &m, reterr);
     if (rc == 0)
-        rc = map_window(r, i, first + n, run_end, &want, m, reterr);
+        rc = map_window(r, i, first + n, m, reterr);
     if (rc < 0)
         return rc;
     *ret_data = m->addr + (at - m->flat);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/size.h"
 #include "store/reader.h"
 
 #define MTIME_GRAIN_NS \
@@ -53,10 +54,6 @@ static void seg_free(struct store_reader *r, struct rseg *seg)
 {
     if (!seg)
         return;
-    for (size_t i = 0; i < READER_BLOCKS; i++) {
-        if (r->blocks[i].seg == seg)
-            r->blocks[i].seg = NULL;
-    }
     if (r->totals_seg == seg)
         r->totals_seg = NULL;
     if (r->hit.seg == seg)
@@ -213,6 +210,8 @@ int rseg_take(struct store_reader *r, size_t i, struct segfile *f, struct swt_di
                          .super = f->super,
                          .slot = f->slot,
                          .run_end = UINT64_MAX};
+    if (f->slot.is_sealed && f->super.kind == SEG_KIND_TENSOR)
+        seg->real_end = f->super.base_frame + f->slot.frames;
     fd_keep(r, seg, f);
     r->segs[i] = seg;
     return 0;
@@ -268,41 +267,37 @@ int rseg_reaches(struct store_reader *r, struct rseg *seg, uint64_t bytes, struc
 
 /* ---- entries --------------------------------------------------------------------------------------- */
 
-static struct rblock *block_find(struct store_reader *r, const struct rseg *seg, uint64_t no)
+/* The block, or the one of its set that gives way to it: then `used` is 0. */
+static struct rblock *block_find(struct store_reader *r, uint64_t salt, uint64_t no)
 {
-    for (size_t i = 0; i < READER_BLOCKS; i++) {
-        if (r->blocks[i].seg == seg && r->blocks[i].no == no)
-            return &r->blocks[i];
+    struct rblock *set = &r->blocks[(salt + no) % READER_SETS * READER_WAYS], *oldest = set;
+    for (struct rblock *b = set; b < set + READER_WAYS; b++) {
+        if (b->used && b->salt == salt && b->no == no)
+            return b;
+        if (b->used < oldest->used)
+            oldest = b;
     }
-    return NULL;
-}
-
-static struct rblock *block_oldest(struct store_reader *r)
-{
-    struct rblock *b = &r->blocks[0];
-    for (size_t i = 1; i < READER_BLOCKS; i++) {
-        if (r->blocks[i].used < b->used)
-            b = &r->blocks[i];
-    }
-    return b;
+    oldest->used = 0;
+    oldest->salt = salt;
+    oldest->no = no;
+    return oldest;
 }
 
 /* What the file does not have reads as zeros, which no checksum fits. */
-static int block_read(struct store_reader *r, struct rseg *seg, uint64_t no, struct rblock *b)
+static int block_read(struct store_reader *r, struct rseg *seg, struct rblock *b)
 {
-    uint64_t first = no * READER_BLOCK_ENTRIES, left = seg->super.index_cap - first;
+    uint64_t first = b->no * READER_BLOCK_ENTRIES, left = seg->super.index_cap - first;
     size_t n = left < READER_BLOCK_ENTRIES ? (size_t)left : READER_BLOCK_ENTRIES;
     int fd = rseg_fd(r, seg, NULL);
     if (fd < 0)
         return fd;
-    b->seg = NULL;
-    memset(b->entries, 0, sizeof b->entries);
+    b->used = 0;
     ssize_t got = segfile_read_some(fd, b->entries, n * SEG_ENTRY_BYTES,
                                     seg->super.index_off + first * SEG_ENTRY_BYTES);
     if (got < 0)
         return (int)got;
-    b->seg = seg;
-    b->no = no;
+    memset((uint8_t *)b->entries + got, 0, sizeof b->entries - (size_t)got);
+    b->used = ++r->stamp;
     return 0;
 }
 
@@ -310,25 +305,23 @@ int rseg_entry(struct store_reader *r, struct rseg *seg, uint64_t k, struct entr
 {
     if (k >= seg->super.index_cap)
         return 0;
-    uint64_t no = k / READER_BLOCK_ENTRIES, at = k % READER_BLOCK_ENTRIES;
-    struct rblock *b = block_find(r, seg, no);
-    if (b && entry_decode(&b->entries[at], &seg->super, seg->super.base_entry + k, ret_entry)) {
+    struct rblock *b = block_find(r, seg->super.salt, k / READER_BLOCK_ENTRIES);
+    const struct seg_entry *e = &b->entries[k % READER_BLOCK_ENTRIES];
+    uint64_t entry_no = seg->super.base_entry + k;
+    if (b->used && entry_decode(e, &seg->super, entry_no, ret_entry)) {
         b->used = ++r->stamp;
         return 1;
-    }
-    if (!b)
-        b = block_oldest(r); /* else: read when the entry was not written yet, or damaged */
-    int rc = block_read(r, seg, no, b);
-    if (rc < 0)
-        return rc;
-    b->used = ++r->stamp;
-    return entry_decode(&b->entries[at], &seg->super, seg->super.base_entry + k, ret_entry);
+    } /* else: not there, or read when the entry was not written yet, or damaged */
+    int rc = block_read(r, seg, b);
+    return rc < 0 ? rc : entry_decode(e, &seg->super, entry_no, ret_entry);
 }
 
 int rseg_entries(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_n)
 {
     uint64_t end = r->end_entry;
-    if (i + 1 < r->n && r->meta.kind == SEG_KIND_PACKETS) {
+    if (seg->slot.is_sealed) {
+        end = seg->super.base_entry + seg->slot.entries;
+    } else if (i + 1 < r->n && r->meta.kind == SEG_KIND_PACKETS) {
         end = r->bases[i + 1];
     } else if (i + 1 < r->n) {
         struct rseg *next = NULL;
@@ -398,6 +391,18 @@ int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t 
     }
     *ret_i = best;
     return 0;
+}
+
+uint64_t rseg_guess(uint64_t lo, uint64_t hi, int64_t x_lo, int64_t x_hi, int64_t x, unsigned round)
+{
+    uint64_t width = hi - lo, at = width / 2;
+    int64_t part, whole;
+    bool is_known = round % 3 < 2 && width <= INT64_MAX &&
+                    !__builtin_sub_overflow(x, x_lo, &part) &&
+                    !__builtin_sub_overflow(x_hi, x_lo, &whole);
+    if (is_known && part >= 0 && whole > 0)
+        at = part < whole ? (uint64_t)size_scale_down(part, (int64_t)width, whole) : width - 1;
+    return lo + at;
 }
 
 static uint64_t number_run(const struct super *s)

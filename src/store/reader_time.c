@@ -17,25 +17,30 @@
 typedef bool is_past_fn(struct store_reader *r, const struct store_frame *f, const struct super *s,
                         const void *arg);
 
-/* Judge `frame`, or where its entry is damaged the next good one before `hi`. 0, or an error. */
+/* `frame`, or where its entry is damaged the next good one before `hi`: 1, 0 if there is none, or an error. */
+static int readable(struct store_reader *r, uint64_t *frame, uint64_t hi, struct store_frame *ret,
+                    size_t *ret_i, struct swt_diag *reterr)
+{
+    int rc = 0;
+    for (uint64_t at = *frame; at < hi && at - *frame < DAMAGE_STEPS; at++) {
+        rc = reader_frame_once(r, at, ret, ret_i, reterr);
+        if (rc == SWT_E_CORRUPT)
+            continue;
+        *frame = at;
+        return rc < 0 ? rc : 1;
+    }
+    return hi - *frame > DAMAGE_STEPS ? rc : 0;
+}
+
+/* Judge `frame` or the next good one. Damaged up to `hi` counts as past. 0, or an error. */
 static int judge(struct store_reader *r, uint64_t *frame, uint64_t hi, is_past_fn *is_past,
                  const void *arg, bool *ret_past, struct swt_diag *reterr)
 {
     struct store_frame f;
     size_t i = 0;
-    int rc = 0;
-    for (uint64_t at = *frame; at < hi && at - *frame < DAMAGE_STEPS; at++) {
-        rc = reader_frame_once(r, at, &f, &i, reterr);
-        if (rc == SWT_E_CORRUPT)
-            continue;
-        if (rc < 0)
-            return rc;
-        *frame = at;
-        *ret_past = is_past(r, &f, &r->segs[i]->super, arg);
-        return 0;
-    }
-    *ret_past = true; /* damaged up to `hi` */
-    return hi - *frame > DAMAGE_STEPS ? rc : 0;
+    int rc = readable(r, frame, hi, &f, &i, reterr);
+    *ret_past = rc == 0 || (rc == 1 && is_past(r, &f, &r->segs[i]->super, arg));
+    return rc < 0 ? rc : 0;
 }
 
 /* First frame of lo .. hi - 1 that is past; hi if none. */
@@ -60,20 +65,109 @@ static int bisect(struct store_reader *r, uint64_t lo, uint64_t hi, is_past_fn *
 
 /* ---- media time ------------------------------------------------------------------------------------ */
 
-static bool time_is_past(struct store_reader *r, const struct store_frame *f, const struct super *s,
-                         const void *arg)
+/* End of the entry that a frame belongs to. */
+static int end_of(struct store_reader *r, const struct store_frame *f, struct rseg *seg,
+                  int64_t *ret_ns, struct swt_diag *reterr)
 {
-    (void)r;
-    (void)s;
-    const int64_t *ns = arg;
-    return f->time_ns >= *ns;
+    const struct params *p = NULL;
+    int rc = reader_params_once(r, seg, &p, reterr);
+    if (rc < 0)
+        return rc;
+    struct entry_clock clock = entry_clock_of(p);
+    uint64_t n = r->meta.kind == SEG_KIND_TENSOR ? f->entry.len : 1;
+    *ret_ns = entry_ns_add(f->entry.time_ns, entry_duration_ns(&f->entry, n, &clock));
+    return 0;
+}
+
+/* Of a stream that has frames. Unknown, with SWT_E_CORRUPT, where the entry is damaged. */
+static int first_time(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
+{
+    struct store_frame f;
+    size_t i = 0;
+    int rc = reader_frame_once(r, r->first_frame, &f, &i, reterr);
+    t->first_ns = rc == 0 ? f.time_ns : INT64_MIN;
+    return rc;
+}
+
+static int last_times(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
+{
+    struct store_frame f;
+    size_t i = 0;
+    t->last_ns = t->end_ns = INT64_MIN;
+    int rc = reader_frame_once(r, r->end_frame - 1, &f, &i, reterr);
+    if (rc < 0)
+        return rc;
+    t->last_ns = f.time_ns;
+    return end_of(r, &f, r->segs[i], &t->end_ns, reterr);
+}
+
+/* Fills `ret` as far as the times are known, also on SWT_E_CORRUPT: the last entry is damaged. */
+static int times_once(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
+{
+    int rc = first_time(r, ret, reterr);
+    if (rc == 0 || rc == SWT_E_CORRUPT)
+        rc = last_times(r, ret, reterr);
+    return rc;
+}
+
+int store_reader_times(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
+{
+    for (int tries = 0;; tries++) {
+        struct store_times t = {0};
+        int rc = r->end_frame > r->first_frame ? times_once(r, &t, reterr) : 0;
+        if (rc == 0)
+            *ret = t;
+        if (!reader_again(r, &rc, tries, reterr))
+            return rc;
+    }
+}
+
+/* First of frames lo .. hi - 1 whose time is not before `ns`. Frames mostly come evenly: where that holds, two
+ * looks are enough. */
+static int search_time(struct store_reader *r, const struct store_times *t, int64_t ns,
+                       uint64_t *ret_frame, struct swt_diag *reterr)
+{
+    uint64_t lo = r->first_frame, hi = r->end_frame;
+    int64_t ns_lo = t->first_ns, ns_hi = t->end_ns; /* of frames lo - 1 and hi, nearly */
+    for (unsigned round = 0; lo < hi; round++) {
+        struct store_frame f;
+        size_t i = 0;
+        uint64_t before = lo > r->first_frame ? lo - 1 : lo;
+        uint64_t at = rseg_guess(before, hi, ns_lo, ns_hi, ns, round);
+        at = at < lo ? lo : at;
+        uint64_t good = at;
+        int rc = readable(r, &good, hi, &f, &i, reterr);
+        if (rc < 0)
+            return rc;
+        if (rc == 1 && f.time_ns < ns) {
+            lo = good + 1;
+            ns_lo = f.time_ns;
+        } else {
+            hi =
+                at; /* also when only a frame after it could be read, or none: damaged ones count as past */
+            ns_hi = rc == 1 ? f.time_ns : ns_hi;
+        }
+    }
+    *ret_frame = lo;
+    return 0;
+}
+
+static int find_time_once(struct store_reader *r, int64_t ns, uint64_t *ret_frame,
+                          struct swt_diag *reterr)
+{
+    struct store_times t = {0};
+    *ret_frame = r->end_frame;
+    if (r->first_frame == r->end_frame)
+        return 0;
+    int rc = times_once(r, &t, reterr);
+    return rc < 0 && rc != SWT_E_CORRUPT ? rc : search_time(r, &t, ns, ret_frame, reterr);
 }
 
 int store_reader_find_time(struct store_reader *r, int64_t ns, uint64_t *ret_frame,
                            struct swt_diag *reterr)
 {
     for (int tries = 0;; tries++) {
-        int rc = bisect(r, r->first_frame, r->end_frame, time_is_past, &ns, ret_frame, reterr);
+        int rc = find_time_once(r, ns, ret_frame, reterr);
         if (!reader_again(r, &rc, tries, reterr))
             return rc;
     }
@@ -316,63 +410,6 @@ static int sum_newest(struct store_reader *r, struct rseg *seg, struct swt_diag 
             segscan_add(&r->totals, &e);
     }
     return rc >= 0 || rc == -ESTALE ? rc : err_errno(reterr, -rc, r->path, "read index");
-}
-
-/* End of the entry that a frame belongs to. */
-static int end_of(struct store_reader *r, const struct store_frame *f, struct rseg *seg,
-                  int64_t *ret_ns, struct swt_diag *reterr)
-{
-    const struct params *p = NULL;
-    int rc = reader_params_once(r, seg, &p, reterr);
-    if (rc < 0)
-        return rc;
-    struct entry_clock clock = entry_clock_of(p);
-    uint64_t n = r->meta.kind == SEG_KIND_TENSOR ? f->entry.len : 1;
-    *ret_ns = entry_ns_add(f->entry.time_ns, entry_duration_ns(&f->entry, n, &clock));
-    return 0;
-}
-
-/* Of a stream that has frames. Unknown, with SWT_E_CORRUPT, where the entry is damaged. */
-static int first_time(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
-{
-    struct store_frame f;
-    size_t i = 0;
-    int rc = reader_frame_once(r, r->first_frame, &f, &i, reterr);
-    t->first_ns = rc == 0 ? f.time_ns : INT64_MIN;
-    return rc;
-}
-
-static int last_times(struct store_reader *r, struct store_times *t, struct swt_diag *reterr)
-{
-    struct store_frame f;
-    size_t i = 0;
-    t->last_ns = t->end_ns = INT64_MIN;
-    int rc = reader_frame_once(r, r->end_frame - 1, &f, &i, reterr);
-    if (rc < 0)
-        return rc;
-    t->last_ns = f.time_ns;
-    return end_of(r, &f, r->segs[i], &t->end_ns, reterr);
-}
-
-/* Fills `ret` as far as the times are known, also on SWT_E_CORRUPT: the last entry is damaged. */
-static int times_once(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
-{
-    int rc = first_time(r, ret, reterr);
-    if (rc == 0 || rc == SWT_E_CORRUPT)
-        rc = last_times(r, ret, reterr);
-    return rc;
-}
-
-int store_reader_times(struct store_reader *r, struct store_times *ret, struct swt_diag *reterr)
-{
-    for (int tries = 0;; tries++) {
-        struct store_times t = {0};
-        int rc = r->end_frame > r->first_frame ? times_once(r, &t, reterr) : 0;
-        if (rc == 0)
-            *ret = t;
-        if (!reader_again(r, &rc, tries, reterr))
-            return rc;
-    }
 }
 
 static int totals_once(struct store_reader *r, struct store_totals *ret, struct swt_diag *reterr)
