@@ -159,8 +159,18 @@ CAUGHT := open openat close read write pread pwrite pwritev lseek ftruncate fall
 $(B)/crash-cuts: $(CRASH_OBJS) $(B)/rooms.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(CAUGHT:%=-Wl,--wrap=%) $^ $(LIBS) -o $@
-crash: $(B)/crash-cuts ## simulated power cuts of the store: CUTS=20000 SEED=1
-	$(Q)$< --cuts $(or $(CUTS),20000) --seed $(or $(SEED),1)
+# The same with one fault each; a patch that does not apply is for seeded-bugs.t to report.
+BUGS := $(if $(SAN)$(COV),,$(patsubst tests/crash/bugs/%.patch,$(B)/crash-bugs/%,$(sort $(wildcard tests/crash/bugs/*.patch))))
+$(B)/crash-bugs/%: tests/crash/bugs/%.patch tests/crash/build-bug $(CRASH_OBJS) $(B)/rooms.a
+	$(call say,BUG,$*)
+	$(Q)mkdir -p $(@D)
+	$(Q)COMPILE='$(COMPILE) -w -Isrc $(CORE_CFLAGS) $(USER_FLAGS)' LIBS='$(LIBS)' \
+	    LINK='$(CC) $(SWT_LDFLAGS) $(LDFLAGS) $(CAUGHT:%=-Wl,--wrap=%)' \
+	    tests/crash/build-bug $< $@ $(CRASH_OBJS) $(B)/rooms.a
+crash: $(B)/crash-cuts $(BUGS) ## simulated power cuts of the store, and of stores with seeded bugs: CUTS=20000 SEED=1
+	$(Q)B=$(B) CUTS=$(CUTS) SEED=$(SEED) tests/crash/cuts.t
+	$(Q)B=$(B) MIXES=$(MIXES) tests/crash/exhaustive.t
+	$(Q)B=$(B) CUTS=$(or $(BUG_CUTS),20000) STOP=$(STOP) WORKERS=2 tests/crash/seeded-bugs.t
 
 units: $(UNITS) $(MODULES)
 
@@ -175,8 +185,8 @@ format: ## clang-format 14 over all C files
 
 # --- tests: every suite speaks TAP; tests/lib/run-tests adds them up ----------------------------------------
 RUN = B=$(B) SWT=$(CURDIR)/$(B)/swt VERSION=$(VERSION) tests/lib/run-tests
-check: all units ## unit programs, command-line tests and lint: what every commit must pass
-	$(Q)$(RUN) unit cli lint
+check: all units $(B)/crash-cuts $(BUGS) ## unit programs, power cuts, command-line tests and lint: what every commit must pass
+	$(Q)$(RUN) crash unit cli lint
 unit cli: all units ## one suite of check
 	$(Q)$(RUN) $@
 lint: all ## format, arrows, headers alone, symbols, banned calls, sizes, scripts, generated files
@@ -191,9 +201,10 @@ asan: ## the tests under AddressSanitizer and UBSan
 tsan: ## the tests under ThreadSanitizer
 	@$(MAKE) --no-print-directory B=build/tsan SAN=thread WERROR= all units
 	@$(MAKE) --no-print-directory B=build/tsan SAN=thread WERROR= unit-cli
-unit-cli: all units
-	$(Q)$(RUN) unit cli
-check-slow: asan tsan ## sanitizers
+unit-cli: all units $(B)/crash-cuts
+	$(Q)$(RUN) crash unit cli
+check-slow: asan tsan ## sanitizers, millions of power cuts
+	@$(MAKE) --no-print-directory crash CUTS=$(or $(CUTS),2000000) MIXES=10000000 STOP=20000
 cov: ## line coverage of src and cmd by the tests
 	@$(MAKE) --no-print-directory B=build/cov COV=1 unit-cli
 	@find build/cov -name '*.gcda' | xargs gcov -n 2>/dev/null | tests/lib/coverage

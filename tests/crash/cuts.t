@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Power cuts and kills by chance. Environment: B build folder; CUTS, SEED.
+cd "$(dirname "$0")/../.." || exit 1
+case $B in *asan* | *cov*) some=1000 ;; *tsan*) some=300 ;; *) some=20000 ;; esac
+exec "$B/crash-cuts" --cuts "${CUTS:-$some}" --seed "${SEED:-1}"
