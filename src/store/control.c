@@ -407,16 +407,25 @@ int control_map(int stream_dir_fd, const uint8_t stream_uuid[16], struct control
     AUTO(io_close) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     AUTO(page_unmap) struct control_page *page = NULL;
     if (fd < 0 || page_map(fd, PROT_READ, &page) < 0 || !page_is_of(page, &id) ||
-        atomic_load_explicit(&page->state, memory_order_acquire) != CONTROL_LIVE)
+        atomic_load_explicit(&page->state, memory_order_acquire) != CONTROL_LIVE ||
+        !lock_is_held(fd))
         return 0;
-    *ret_control = (struct control){.page = page};
+    *ret_control = (struct control){.page = page, .fd = fd};
     page = NULL;
+    fd = -1;
     return 1;
 }
 
 void control_unmap(struct control *c)
 {
+    if (c->page != NULL)
+        io_close(&c->fd);
     page_unmap(&c->page);
+}
+
+bool control_has_writer(const struct control *c)
+{
+    return lock_is_held(c->fd);
 }
 
 void control_wait(const struct control *c, uint32_t seen, int64_t timeout_ns)

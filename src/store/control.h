@@ -36,6 +36,7 @@ struct control_page {
 struct control {
     struct control_page *page; /* NULL: none */
     char *path;                /* owned; writer only */
+    int fd;                    /* of the page, reader only; valid while `page` is not NULL */
 };
 
 /* Writer: make the page of a stream whose lock is `lock_fd` and name it in STREAM/live. `dir` NULL means
@@ -55,6 +56,8 @@ void control_end(struct control *c, int stream_dir_fd);
 /* Reader: map the page of a live stream. 1 mapped, 0 none that is valid. */
 int control_map(int stream_dir_fd, const uint8_t stream_uuid[16], struct control *ret_control);
 void control_unmap(struct control *c);
+/* Reader: does the process that made the page still live? A killed one's counters may be behind its entries. */
+bool control_has_writer(const struct control *c);
 /* Is the write lock of the stream held by anybody? `ret_pid` by the page or the lock's text, 0 unknown. */
 bool control_lock_is_held(int stream_dir_fd, int64_t *ret_pid);
 /* Sleep until seq != `seen`, at most `timeout_ns`. */

@@ -11,11 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "store/control.h"
 #include "store/dir.h"
+
+#define NAME_TRIES    50
+#define NAME_PAUSE_NS 4000000
 
 static int lock_set(int fd, int command)
 {
@@ -55,6 +59,8 @@ int64_t lock_pid_start(int64_t pid)
     text[n] = '\0';
     /* proc(5): field 2 is the name in brackets and may hold anything; the start time is field 22. */
     const char *at = strrchr(text, ')');
+    if (at != NULL && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0))
+        return -1; /* dead, only not yet waited for */
     for (int field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at == NULL ? -1 : (int64_t)strtoll(at + 1, NULL, 10);
@@ -74,9 +80,21 @@ static int64_t named_pid(int lock_fd)
     return lock_pid_start(pid) == start ? pid : 0;
 }
 
+/* Who has just locked writes his name a moment later. */
+static int64_t named_pid_soon(int lock_fd)
+{
+    const struct timespec pause = {0, NAME_PAUSE_NS};
+    int64_t pid = named_pid(lock_fd);
+    for (int i = 0; pid == 0 && i < NAME_TRIES; i++) {
+        (void)nanosleep(&pause, NULL); /* a signal only makes it shorter */
+        pid = named_pid(lock_fd);
+    }
+    return pid;
+}
+
 static int lock_busy(int lock_fd, const char *name, struct swt_diag *reterr)
 {
-    int64_t pid = named_pid(lock_fd);
+    int64_t pid = named_pid_soon(lock_fd);
     char who[48] = "another process";
     if (pid > 0)
         (void)snprintf(who, sizeof who, "process %" PRId64, pid);

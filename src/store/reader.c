@@ -14,10 +14,9 @@
 #include "base/io.h"
 #include "store/tail.h"
 
-#define TRIES             8                   /* looks at a directory that keeps changing */
-#define HEARTBEAT_LATE_NS INT64_C(3000000000) /* the page of a living writer beats every second */
-#define WAIT_SLICE_NS     INT64_C(200000000)  /* between looks whether the writer lives */
-#define POLL_NS           INT64_C(20000000)   /* between looks where there is no page */
+#define TRIES         8                  /* looks at a directory that keeps changing */
+#define WAIT_SLICE_NS INT64_C(200000000) /* between looks whether the writer lives */
+#define POLL_NS       INT64_C(20000000)  /* between looks where there is no page */
 
 /* ---- open and close -------------------------------------------------------------------------------- */
 
@@ -204,32 +203,44 @@ static int look_at_page(struct store_reader *r, struct swt_diag *reterr)
     return 0;
 }
 
-/* Does the page that is mapped still speak for a living writer? A changed counter proves it; else look. */
+/* Does the page that is mapped still speak for a living writer? Entries that a killed one had written, and not yet
+ * shown in its page, are frames: who reads the page of a dead writer sees less than who reads the segments. */
 static bool page_is_current(const struct store_reader *r)
 {
     struct control_page *page = r->control.page;
-    if (atomic_load_explicit(&page->state, memory_order_acquire) != CONTROL_LIVE)
-        return false;
-    if (atomic_load_explicit(&page->committed, memory_order_acquire) != r->end_entry ||
-        atomic_load_explicit(&page->visible, memory_order_acquire) != r->end_frame)
-        return true;
     int64_t pid = 0;
-    int64_t beat = atomic_load_explicit(&page->heartbeat_ns, memory_order_relaxed);
-    return control_lock_is_held(r->stream_fd, &pid) && (pid == 0 || pid == page->pid) &&
-           clock_boot_ns() - beat < HEARTBEAT_LATE_NS;
+    if (atomic_load_explicit(&page->state, memory_order_acquire) != CONTROL_LIVE ||
+        !control_has_writer(&r->control))
+        return false;
+    return atomic_load_explicit(&page->committed, memory_order_acquire) != r->end_entry ||
+           atomic_load_explicit(&page->visible, memory_order_acquire) != r->end_frame ||
+           control_lock_is_held(r->stream_fd, &pid);
 }
 
+/* What is found by reading holds only if nobody began to publish meanwhile: his entries are on disk before his
+ * page shows them, and a reader of the page would see less. */
 static int look(struct store_reader *r, struct swt_diag *reterr)
 {
-    if (r->control.page && page_is_current(r))
-        return look_at_page(r, reterr);
-    control_unmap(&r->control);
-    int64_t pid = 0;
-    if (!control_lock_is_held(r->stream_fd, &pid))
-        return look_ended(r, reterr);
-    if (control_map(r->stream_fd, r->meta.uuid, &r->control) == 1)
-        return look_at_page(r, reterr);
-    return look_by_polling(r, pid, reterr);
+    for (;;) {
+        int64_t pid = 0;
+        if (r->control.page && page_is_current(r)) {
+            int rc = look_at_page(r, reterr);
+            if (rc < 0 || control_has_writer(&r->control))
+                return rc;
+        }
+        control_unmap(&r->control);
+        if (!control_lock_is_held(r->stream_fd, &pid)) {
+            int rc = look_ended(r, reterr);
+            if (rc < 0 || !control_lock_is_held(r->stream_fd, &pid))
+                return rc;
+            r->is_settled = false;
+        }
+        if (control_map(r->stream_fd, r->meta.uuid, &r->control) == 1)
+            continue;
+        int rc = look_by_polling(r, pid, reterr);
+        if (rc < 0 || control_map(r->stream_fd, r->meta.uuid, &r->control) != 1)
+            return rc;
+    }
 }
 
 static int refresh_once(struct store_reader *r, struct swt_diag *reterr)
@@ -270,8 +281,12 @@ static int refresh_again(struct store_reader *r, struct swt_diag *reterr)
 bool reader_again(struct store_reader *r, int *rc, int tries, struct swt_diag *reterr)
 {
     bool changed = false;
-    if (*rc != -ESTALE)
+    if (*rc != -ESTALE) {
+        /* inner functions that fill caches do not say what failed */
+        if (*rc < 0 && *rc > -4096 && reterr && reterr->code != *rc)
+            (void)err_errno(reterr, -*rc, r->path, "read segments");
         return false;
+    }
     if (tries >= TRIES) {
         *rc = err_errno(reterr, ESTALE, r->path, "read segments");
         return false;

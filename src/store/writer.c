@@ -57,6 +57,16 @@ static void take_times(struct store_writer *w, const struct segfile_extent *x)
         w->end_ns = x->end_ns;
 }
 
+/* Some of `n` entries may be on disk, whole. If less is written over them later, those beyond it would be frames after
+ * all, of a call that has failed. */
+static void take_back(struct store_writer *w, size_t n)
+{
+    memset(w->batch, 0, n * sizeof *w->batch);
+    (void)segw_put_entries(w->cur, w->batch,
+                           n); /* where it fails too, the next segment bounds this one */
+    w->must_rotate |= n > 1;
+}
+
 /* Write payload behind the tail, then its entries, then let readers see them. `b` may be empty: then the
  * bytes wait for their entry. `pieces` may be none: they came before.
  *
@@ -75,10 +85,14 @@ int writer_publish(struct store_writer *w, struct iovec *pieces, int n_pieces, u
 {
     struct segw *s = w->cur;
     int r = segw_pwritev(s, pieces, n_pieces);
-    if (r == 0 && b->n > 0)
-        r = segw_put_entries(s, w->batch, b->n);
     if (r < 0)
         return r;
+    if (b->n > 0)
+        r = segw_put_entries(s, w->batch, b->n);
+    if (r < 0) {
+        take_back(w, b->n);
+        return r;
+    }
     s->tail_bytes += n_bytes;
     w->session_bytes += n_bytes;
     if (b->n == 0)

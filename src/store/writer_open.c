@@ -290,7 +290,10 @@ static void writer_free(struct store_writer **writer)
     run_done(&w->past);
     free(w->batch);
     free(w->path);
-    io_close(&w->lock_fd); /* from here on others may write the stream */
+    if (w->lock_fd >= 0)
+        (void)ftruncate(w->lock_fd,
+                        0); /* who locks next is not to be taken for us; messages only */
+    io_close(&w->lock_fd);  /* from here on others may write the stream */
     io_close(&w->seg_fd);
     io_close(&w->stream_fd);
     (void)pthread_cond_destroy(&w->wake);

@@ -44,7 +44,8 @@ path, w, h, n = sys.argv[1], *map(int, sys.argv[2:])
 planes = w * h + 2 * ((w + 1) // 2) * ((h + 1) // 2)
 every = [SWT, "window", "r.swt", "--from", "start", "--to", "end", "--format", "raw"]
 same(compare([*every, "--pixel", "stored"], ref_cmd(path), planes, 0), n, "pictures, planes")
-same(compare(every, ref_cmd(path, "rgb24"), 3 * w * h, 2), n, "pictures, rgb")
+# swscale clips what its cubic overshoots between its two passes; beside saturated edges that shows in single samples.
+same(compare(every, ref_cmd(path, "rgb24"), 3 * w * h, 2, stray=3 * w * h // 100000), n, "pictures, rgb")
 same(info("r.swt")["video"]["frames"], n, "frames in info")
 
 # Random windows: the planes of frame k are known from a decode of the whole file.
