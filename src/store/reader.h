@@ -94,6 +94,7 @@ struct store_reader {
     uint64_t *bases;
     struct rseg **segs;
     size_t n;
+    size_t found; /* by rseg_by_base, last */
     struct timespec listed_mtime;
     int64_t listed_wall_ns;
     struct rseg *open[READER_FDS]; /* those with a descriptor */
@@ -153,7 +154,7 @@ int rseg_entry(struct store_reader *r, struct rseg *seg, uint64_t k, struct entr
 int rseg_entries(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *ret_n);
 
 /* Last segment whose base is <= `base`. The list is not empty and bases[0] <= base. */
-size_t rseg_by_base(const struct store_reader *r, uint64_t base);
+size_t rseg_by_base(struct store_reader *r, uint64_t base);
 /* Last segment that can be read whose number by `get` is <= x; 0 if none. */
 typedef uint64_t rseg_number(const struct super *s);
 int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t *ret_i,

@@ -10,24 +10,13 @@
 
 #define TILE_BYTES ((size_t)16 << 10) /* copied, then checked while they are in the first cache */
 
-/* Frames that are mapped. */
-struct mapped {
-    uint64_t first, end;
-    const uint8_t *data;
+/* Frames first .. end - 1 are wanted; from .. to - 1, what their entries cover, are mapped. */
+struct stretch {
+    uint64_t first, end, from, to;
+    const uint8_t *data; /* of frame `from` */
     uint64_t frame_bytes;
+    uint8_t *dst; /* where they go; NULL: they are given in place */
 };
-
-static int map_frames(struct store_reader *r, uint64_t first, uint64_t n, struct mapped *ret,
-                      struct swt_diag *reterr)
-{
-    int rc = map_once(r, first, n, &ret->data, reterr);
-    if (rc < 0)
-        return rc;
-    ret->first = first;
-    ret->end = first + n;
-    ret->frame_bytes = r->segs[rseg_by_base(r, first)]->super.frame_bytes;
-    return 0;
-}
 
 static uint32_t copy_tiles(uint8_t *dst, const uint8_t *src, size_t n)
 {
@@ -40,53 +29,70 @@ static uint32_t copy_tiles(uint8_t *dst, const uint8_t *src, size_t n)
     return crc;
 }
 
-/* Of an entry that reaches beyond the frames wanted: all of it is checked, and what is wanted copied. */
-static int check_outside(struct store_reader *r, const struct mapped *m, const struct entry *e,
-                         uint8_t *dst, uint32_t *ret_crc, struct swt_diag *reterr)
-{
-    const uint8_t *data = NULL;
-    uint64_t from = e->pos > m->first ? e->pos : m->first, to = e->pos + e->len;
-    to = to < m->end ? to : m->end;
-    int rc = map_once(r, e->pos, e->len, &data, reterr);
-    if (rc < 0)
-        return rc;
-    *ret_crc = crc32c(0, data, e->len * m->frame_bytes);
-    if (dst)
-        memcpy(dst + (from - m->first) * m->frame_bytes, data + (from - e->pos) * m->frame_bytes,
-               (to - from) * m->frame_bytes);
-    return 0;
-}
-
-/* The whole entry that covers a frame. `dst`: where m->first goes; NULL: checked in place. */
-static int check_entry(struct store_reader *r, const struct mapped *m, uint64_t frame, uint8_t *dst,
-                       uint64_t *ret_next, struct swt_diag *reterr)
+/* Where the entry of the last frame cannot be read, the walk says so when it comes there. */
+static int map_entries_once(struct store_reader *r, struct stretch *s, struct swt_diag *reterr)
 {
     struct store_frame f;
-    uint32_t crc = 0;
+    struct swt_diag why = {0};
     size_t i = 0;
-    int rc = reader_frame_once(r, frame, &f, &i, reterr);
+    int rc = reader_has(r, s->first, s->end - s->first, reterr);
+    if (rc == 0)
+        rc = reader_frame_once(r, s->first, &f, &i, reterr);
     if (rc < 0)
         return rc;
-    const struct entry *e = &f.entry;
-    uint64_t at = (e->pos - m->first) * m->frame_bytes, n = e->len * m->frame_bytes;
-    if (e->pos < m->first || e->pos + e->len > m->end)
-        rc = check_outside(r, m, e, dst, &crc, reterr);
-    else
-        crc = dst ? copy_tiles(dst + at, m->data + at, n) : crc32c(0, m->data + at, n);
-    if (rc == 0 && crc != e->crc_payload)
-        rc = rseg_corrupt(r, f.segment_base, (int64_t)f.offset, (int64_t)e->pos, reterr,
-                          "frame %" PRIu64 " is damaged: wrong checksum", e->pos);
-    *ret_next = e->pos + e->len;
-    return rc;
+    s->from = f.entry.pos;
+    s->frame_bytes = r->segs[i]->super.frame_bytes;
+    if (f.entry.pos + f.entry.len < s->end)
+        rc = reader_frame_once(r, s->end - 1, &f, &i, &why);
+    if (rc < 0 && rc != SWT_E_CORRUPT) {
+        if (reterr)
+            *reterr = why;
+        return rc;
+    }
+    s->to = rc == 0 ? f.entry.pos + f.entry.len : s->end;
+    return map_once(r, s->from, s->to - s->from, &s->data, reterr);
 }
 
-static int check_frames_once(struct store_reader *r, uint64_t first, uint64_t n, uint8_t *dst,
-                             struct swt_diag *reterr)
+/* CRC of an entry's payload, on its way to `dst` where all of it goes there. */
+static uint32_t take_entry(const struct stretch *s, const struct entry *e)
 {
-    struct mapped m;
-    int rc = map_frames(r, first, n, &m, reterr);
-    for (uint64_t frame = first; rc == 0 && frame < m.end;)
-        rc = check_entry(r, &m, frame, dst, &frame, reterr);
+    const uint8_t *data = s->data + (e->pos - s->from) * s->frame_bytes;
+    uint64_t n = e->len * s->frame_bytes, end = e->pos + e->len;
+    if (!s->dst)
+        return crc32c(0, data, n);
+    if (e->pos >= s->first && end <= s->end)
+        return copy_tiles(s->dst + (e->pos - s->first) * s->frame_bytes, data, n);
+    uint64_t a = e->pos > s->first ? e->pos : s->first, b = end < s->end ? end : s->end;
+    memcpy(s->dst + (a - s->first) * s->frame_bytes, data + (a - e->pos) * s->frame_bytes,
+           (b - a) * s->frame_bytes);
+    return crc32c(0, data, n);
+}
+
+static int check_entry(struct store_reader *r, const struct stretch *s, const struct store_frame *f,
+                       struct swt_diag *reterr)
+{
+    const struct entry *e = &f->entry;
+    const char *why = "wrong checksum";
+    if (e->pos < s->from || e->pos + e->len > s->to)
+        why = "its index entry overlaps another";
+    else if (take_entry(s, e) == e->crc_payload)
+        return 0;
+    return rseg_corrupt(r, f->segment_base, (int64_t)f->offset, (int64_t)e->pos, reterr,
+                        "frame %" PRIu64 " is damaged: %s", e->pos, why);
+}
+
+static int check_frames_once(struct store_reader *r, struct stretch *s, struct swt_diag *reterr)
+{
+    struct store_frame f;
+    size_t i = 0;
+    int rc = map_entries_once(r, s, reterr);
+    for (uint64_t frame = s->first; rc == 0 && frame < s->end;) {
+        rc = reader_frame_once(r, frame, &f, &i, reterr);
+        if (rc == 0)
+            rc = check_entry(r, s, &f, reterr);
+        if (rc == 0)
+            frame = f.entry.pos + f.entry.len;
+    }
     return rc;
 }
 
@@ -109,11 +115,26 @@ static int check_packets_once(struct store_reader *r, uint64_t first, uint64_t n
 
 int store_reader_check(struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr)
 {
-    bool is_packets = r->meta.kind == SEG_KIND_PACKETS;
+    const void *data = NULL;
+    if (r->meta.kind == SEG_KIND_TENSOR)
+        return n > 0 ? store_reader_peek(r, first, n, true, &data, reterr) : 0;
     for (int tries = 0;; tries++) {
-        int rc = n == 0       ? 0
-                 : is_packets ? check_packets_once(r, first, n, reterr)
-                              : check_frames_once(r, first, n, NULL, reterr);
+        int rc = check_packets_once(r, first, n, reterr);
+        if (!reader_again(r, &rc, tries, reterr))
+            return rc;
+    }
+}
+
+int store_reader_peek(struct store_reader *r, uint64_t first, uint64_t n, bool check,
+                      const void **ret_data, struct swt_diag *reterr)
+{
+    if (!check)
+        return store_reader_map(r, first, n, ret_data, reterr);
+    for (int tries = 0;; tries++) {
+        struct stretch s = {.first = first, .end = first + n};
+        int rc = check_frames_once(r, &s, reterr);
+        if (rc == 0)
+            *ret_data = s.data + (first - s.from) * s.frame_bytes;
         if (!reader_again(r, &rc, tries, reterr))
             return rc;
     }
@@ -123,11 +144,10 @@ int store_reader_copy(struct store_reader *r, uint64_t first, uint64_t n, bool c
                       struct swt_diag *reterr)
 {
     for (int tries = 0;; tries++) {
-        struct mapped m;
-        int rc = check ? check_frames_once(r, first, n, dst, reterr)
-                       : map_frames(r, first, n, &m, reterr);
+        struct stretch s = {.first = first, .end = first + n, .dst = dst};
+        int rc = check ? check_frames_once(r, &s, reterr) : map_once(r, first, n, &s.data, reterr);
         if (rc == 0 && !check)
-            memcpy(dst, m.data, n * m.frame_bytes);
+            memcpy(dst, s.data, n * r->segs[rseg_by_base(r, first)]->super.frame_bytes);
         if (!reader_again(r, &rc, tries, reterr))
             return rc;
     }

@@ -340,16 +340,36 @@ int rseg_entries(struct store_reader *r, size_t i, struct rseg *seg, uint64_t *r
 
 /* ---- searches -------------------------------------------------------------------------------------- */
 
-size_t rseg_by_base(const struct store_reader *r, uint64_t base)
+uint64_t rseg_guess(uint64_t lo, uint64_t hi, int64_t x_lo, int64_t x_hi, int64_t x, unsigned round)
 {
-    size_t lo = 0, hi = r->n;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (r->bases[mid] <= base)
-            lo = mid;
+    uint64_t width = hi - lo, at = width / 2;
+    int64_t part, whole;
+    bool is_known = round % 3 < 2 && width <= INT64_MAX &&
+                    !__builtin_sub_overflow(x, x_lo, &part) &&
+                    !__builtin_sub_overflow(x_hi, x_lo, &whole);
+    if (is_known && part >= 0 && whole > 0)
+        at = part < whole ? (uint64_t)size_scale_down(part, (int64_t)width, whole) : width - 1;
+    return lo + at;
+}
+
+size_t rseg_by_base(struct store_reader *r, uint64_t base)
+{
+    const uint64_t *b = r->bases;
+    size_t lo = 0, hi = r->n - 1;
+    if (r->found < hi && b[r->found] <= base && base < b[r->found + 1])
+        return r->found;
+    if (b[hi] <= base)
+        lo = hi;
+    for (unsigned round = 0; lo < hi; round++) {
+        size_t at = rseg_guess(lo, hi, (int64_t)b[lo], (int64_t)b[hi], (int64_t)base, round);
+        if (b[at + 1] <= base)
+            lo = at + 1;
+        else if (b[at] > base)
+            hi = at;
         else
-            hi = mid;
+            lo = hi = at;
     }
+    r->found = lo;
     return lo;
 }
 
@@ -391,18 +411,6 @@ int rseg_by_number(struct store_reader *r, rseg_number *get, uint64_t x, size_t 
     }
     *ret_i = best;
     return 0;
-}
-
-uint64_t rseg_guess(uint64_t lo, uint64_t hi, int64_t x_lo, int64_t x_hi, int64_t x, unsigned round)
-{
-    uint64_t width = hi - lo, at = width / 2;
-    int64_t part, whole;
-    bool is_known = round % 3 < 2 && width <= INT64_MAX &&
-                    !__builtin_sub_overflow(x, x_lo, &part) &&
-                    !__builtin_sub_overflow(x_hi, x_lo, &whole);
-    if (is_known && part >= 0 && whole > 0)
-        at = part < whole ? (uint64_t)size_scale_down(part, (int64_t)width, whole) : width - 1;
-    return lo + at;
 }
 
 static uint64_t number_run(const struct super *s)

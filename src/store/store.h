@@ -198,6 +198,9 @@ int store_reader_map(struct store_reader *r, uint64_t first, uint64_t n, const v
                      struct swt_diag *reterr);
 /* Check the payload CRCs of all entries that touch these frames. SWT_E_CORRUPT names file, offset, frame. */
 int store_reader_check(struct store_reader *r, uint64_t first, uint64_t n, struct swt_diag *reterr);
+/* Tensor: map such frames, and with `check` check them. errors: those of store_reader_map and store_reader_check */
+int store_reader_peek(struct store_reader *r, uint64_t first, uint64_t n, bool check,
+                      const void **ret_data, struct swt_diag *reterr);
 /* Tensor: copy such frames; with `check` it is the copies that are checked, and on failure `dst` may hold some.
  * errors: those of store_reader_map and store_reader_check */
 int store_reader_copy(struct store_reader *r, uint64_t first, uint64_t n, bool check, uint8_t *dst,

@@ -34,16 +34,6 @@ static int enter_run(struct window *w, uint64_t frame, uint64_t run_base, struct
     return rc < 0 ? rc : converter_new(&pic, &w->shape, &w->converter, reterr);
 }
 
-/* Stored bytes of frames a .. a + n - 1 of one run, checked. */
-static int stored(struct window *w, uint64_t a, uint64_t n, const void **ret_data,
-                  struct swt_diag *reterr)
-{
-    int rc = store_reader_map(w->reader, a, n, ret_data, reterr);
-    if (rc >= 0 && !w->spec.unchecked)
-        rc = store_reader_check(w->reader, a, n, reterr);
-    return rc;
-}
-
 static void convert_stored(struct window *w, const uint8_t *data, uint64_t n, uint8_t *out)
 {
     const struct params *p = w->params;
@@ -137,7 +127,7 @@ static int fill_run(struct window *w, uint64_t a, int64_t n, uint8_t *out, struc
     for (int64_t step; n > 0; n -= step, a += (uint64_t)step) {
         const void *data;
         step = n < fit ? n : fit > 1 ? fit : 1;
-        int rc = stored(w, a, (uint64_t)step, &data, reterr);
+        int rc = store_reader_peek(w->reader, a, (uint64_t)step, !w->spec.unchecked, &data, reterr);
         if (rc < 0)
             return rc;
         convert_stored(w, data, (uint64_t)step, out);
@@ -308,7 +298,7 @@ int window_peek(struct window *w, int64_t first, uint64_t max_bytes, const void 
     uint64_t n = (uint64_t)(piece->n - within), fit = max_bytes / w->info.frame_bytes;
     n = n < run.end_frame - a ? n : run.end_frame - a;
     n = n > fit ? (fit ? fit : 1) : n;
-    rc = stored(w, a, n, ret_data, reterr);
+    rc = store_reader_peek(w->reader, a, n, !w->spec.unchecked, ret_data, reterr);
     *ret_n = rc < 0 ? 0 : (int64_t)n;
     return rc;
 }
