@@ -203,27 +203,20 @@ static int look_at_page(struct store_reader *r, struct swt_diag *reterr)
     return 0;
 }
 
-/* Does the page that is mapped still speak for a living writer? Entries that a killed one had written, and not yet
- * shown in its page, are frames: who reads the page of a dead writer sees less than who reads the segments. */
-static bool page_is_current(const struct store_reader *r)
+static bool page_is_live(struct control_page *page)
 {
-    struct control_page *page = r->control.page;
-    int64_t pid = 0;
-    if (atomic_load_explicit(&page->state, memory_order_acquire) != CONTROL_LIVE ||
-        !control_has_writer(&r->control))
-        return false;
-    return atomic_load_explicit(&page->committed, memory_order_acquire) != r->end_entry ||
-           atomic_load_explicit(&page->visible, memory_order_acquire) != r->end_frame ||
-           control_lock_is_held(r->stream_fd, &pid);
+    return atomic_load_explicit(&page->state, memory_order_acquire) == CONTROL_LIVE;
 }
 
-/* What is found by reading holds only if nobody began to publish meanwhile: his entries are on disk before his
+/* A page counts if its writer lives when it has been read: entries that a killed one had written, and not yet shown
+ * in its page, are frames, and who reads the page of a dead writer sees less than who reads the segments.
+ * What is found by reading holds only if nobody began to publish meanwhile: his entries are on disk before his
  * page shows them, and a reader of the page would see less. */
 static int look(struct store_reader *r, struct swt_diag *reterr)
 {
     for (;;) {
         int64_t pid = 0;
-        if (r->control.page && page_is_current(r)) {
+        if (r->control.page && page_is_live(r->control.page)) {
             int rc = look_at_page(r, reterr);
             if (rc < 0 || control_has_writer(&r->control))
                 return rc;

@@ -3,6 +3,7 @@
  * test_store_reader.c - tensor streams read back: flat maps, frames, recovery, live growth, damage. The
  * recordings are made by segmaker.h. Times are test_store_reader_time.c's.
  */
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "segmaker.h"
@@ -591,7 +592,9 @@ TEST(live__killed_writer_is_noticed_and_its_successor_followed)
     AUTO(store_reader_close) struct store_reader *r = open_reader(&m, &s);
     CHECK(r);
     CHECK(s.is_live);
-    (void)close(lock); /* the page stays, as after kill -9 */
+    (void)munmap(c.page, CONTROL_BYTES); /* its file stays, as after kill -9 */
+    c.page = NULL;
+    (void)close(lock);
     CHECK_INT(store_reader_refresh(r, &s, NULL), 0);
     CHECK(!s.is_live);
     CHECK_INT(s.end_frame, 5);
