@@ -61,8 +61,10 @@ static bool may_be_torn(const struct verify *v, const struct verify_seg *s, cons
     memcpy(&bytes, slot, sizeof bytes);
     if (v->is_live && s->file.super.session_no == v->live_session)
         return true; /* it may be written this very moment */
-    if (crc32c(0, &bytes, offsetof(struct seg_slot, crc)) == le32_get(bytes.crc))
-        return false; /* whole, and yet wrong: its counts do not fit the superblock */
+    bool is_whole = crc32c(0, &bytes, offsetof(struct seg_slot, crc)) == le32_get(bytes.crc) &&
+                    le64_get(bytes.salt) == s->file.super.salt;
+    if (is_whole)
+        return false; /* and yet wrong: its counts do not fit the superblock */
     return !s->file.slot.is_sealed && !is_one_bit_off(s, slot);
 }
 
