@@ -10,7 +10,10 @@ load ../fault/fault
 export BATS_TEST_TIMEOUT=${SWT_FAULT_TIMEOUT:-600}
 
 setup_file() { "$TESTS/fault/build" sweep; }
-setup() { enter_memory; }
+setup() {
+    [ -n "${SWT_FAULT_SWEEP:-}" ] || skip "minutes long: SWT_FAULT_SWEEP=fast or full runs it"
+    enter_memory
+}
 teardown() { leave_memory; }
 
 @test "append: every call that fails once is told or made good, and leaves a recording that verifies" {
