@@ -74,6 +74,7 @@ struct rpic {
 /* Decode ordinals from .. to - 1 that are missing. */
 struct rhole {
     uint64_t from, to;
+    uint64_t n; /* missing in it: fewer than to - from where several were joined */
 };
 
 struct store_reader {

@@ -109,12 +109,16 @@ static int compare_pics(const void *a, const void *b)
     return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
+/* Too many to keep apart: the last one takes in what lies between, and says less of it, but nothing wrong. */
 static void note_hole(struct store_reader *r, uint64_t from, uint64_t to)
 {
-    if (r->n_holes == READER_HOLES)
-        r->holes[READER_HOLES - 1].to = to; /* one large hole says less, and nothing wrong */
-    else
-        r->holes[r->n_holes++] = (struct rhole){from, to};
+    struct rhole *last = &r->holes[READER_HOLES - 1];
+    if (r->n_holes == READER_HOLES) {
+        last->to = to;
+        last->n += to - from;
+    } else {
+        r->holes[r->n_holes++] = (struct rhole){from, to, to - from};
+    }
 }
 
 /* Collect the pictures with ordinals from .. to - 1. */
@@ -183,7 +187,7 @@ static bool holes_before(const struct store_reader *r, uint64_t n, uint64_t *ret
         if (h->from <= n + STORE_REORDER && h->to > sure)
             return false;
         if (h->to <= sure)
-            *ret_before += h->to - h->from;
+            *ret_before += h->n;
     }
     return true;
 }
