@@ -182,10 +182,11 @@ static int look_by_polling(struct store_reader *r, int64_t pid, struct swt_diag 
 }
 
 /* The page's counters. The order matters: `committed` is stored before `visible`, and the list is read after
- * both, so that it has every segment they speak of. */
+ * both, so that it has every segment they speak of. `durable` never passes `visible`, so it is read first. */
 static int look_at_page(struct store_reader *r, struct swt_diag *reterr)
 {
     struct control_page *page = r->control.page;
+    uint64_t durable = atomic_load_explicit(&page->durable, memory_order_acquire);
     uint64_t visible = atomic_load_explicit(&page->visible, memory_order_acquire);
     uint64_t committed = atomic_load_explicit(&page->committed, memory_order_acquire);
     bool changed = false;
@@ -199,7 +200,7 @@ static int look_at_page(struct store_reader *r, struct swt_diag *reterr)
     r->writer_pid = page->pid;
     r->end_entry = committed;
     r->end_frame = visible;
-    r->durable_frames = atomic_load_explicit(&page->durable, memory_order_acquire);
+    r->durable_frames = durable;
     return 0;
 }
 

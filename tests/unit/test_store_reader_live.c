@@ -68,7 +68,8 @@ static void *write_frames(void *arg)
             (void)usleep(200);
     }
     free(data);
-    j->failed = !w || store_writer_close(&w, NULL) < 0;
+    if (!w || store_writer_close(&w, NULL) < 0)
+        j->failed = true; /* what a reader has found stays */
     return NULL;
 }
 
@@ -211,7 +212,8 @@ static void *write_packets(void *arg)
         if (k % 16 == 0)
             (void)usleep(200);
     }
-    j->failed = !ok || store_writer_close(&w, NULL) < 0;
+    if (!ok || store_writer_close(&w, NULL) < 0)
+        j->failed = true;
     return NULL;
 }
 
