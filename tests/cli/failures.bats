@@ -11,7 +11,6 @@ export BATS_TEST_TIMEOUT=${SWT_FAULT_TIMEOUT:-600}
 
 setup_file() { "$TESTS/fault/build" sweep; }
 setup() {
-    [ -n "${SWT_FAULT_SWEEP:-}" ] || skip "minutes long: SWT_FAULT_SWEEP=fast or full runs it"
     enter_memory
 }
 teardown() { leave_memory; }
